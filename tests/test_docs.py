@@ -91,13 +91,13 @@ def test_blocks_of_page_run(
 svg, DRAWN = report.svg, set[tuple[str, type]]()
 
 
-def drawn_once(plot: report.Plot, text: str, prefix: str) -> str:
+def drawn_once(section: report.Section, prefix: str) -> str:
     """Draw a figure of a report the first time that it shows a class of results."""
-    kind = plot.figure.draw.__name__, type(plot.of)
+    kind = section.figure.draw.__name__, type(section.of)
     if kind in DRAWN:
-        return undrawn(plot, text, prefix)
+        return undrawn(section, prefix)
     DRAWN.add(kind)
-    return svg(plot, text, prefix)
+    return svg(section, prefix)
 
 
 def run_in_r(code: str, place: str) -> None:

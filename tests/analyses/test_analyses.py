@@ -270,7 +270,7 @@ def test_ctrl_c_during_a_later_measure_keeps_those_before(monkeypatch):
             raise KeyboardInterrupt
         return data
 
-    monkeypatch.setattr("duramen.analyses.ranking.measures.exchanging", stop_later)
+    monkeypatch.setattr("duramen.analyses.ranking.forest.exchanging", stop_later)
     with pytest.raises(dm.AnalysisInterrupted) as stop:
         dm.rank(X, Y, measure=["mdi", "minimal_depth", "air"], **QUICK)
     assert tuple(stop.value.report.importances) == ("mdi",)

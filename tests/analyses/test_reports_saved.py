@@ -83,7 +83,7 @@ def test_reports_of_the_parts_of_an_analysis(tmp_path):
     X, y = table()
     run = dm.reports.Run(command="", target="y", settings={}, versions={})
     importances = dm.importances.mdi(dm.RandomForestClassifier(10, random_state=0).fit(X, y))
-    loaded(summarize([importances], run), tmp_path)
+    loaded(summarize({"mdi": importances}, run), tmp_path)
 
 
 def test_what_is_no_report(tmp_path):

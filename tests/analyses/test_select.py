@@ -3,19 +3,17 @@ import pytest
 from tests.grid import one_test
 
 import duramen as dm
-from duramen.analyses.select import selection_report
-from duramen.reports import Run, render
-from duramen.selection import catalogue
-
-RECORD = catalogue["sequential_random_subspace"]
+from duramen.reports import render
 
 
 def searched(**options):
+    """Return the report of a search, and the fitted selector."""
     random = np.random.default_rng(0)
     X = random.normal(size=(200, 80))
     y = X[:, 3] + X[:, 5] > 0
-    options = {"n_subspace_features": 40, "random_state": 0, **options}
-    return dm.SequentialRandomSubspace(**{"n_estimators": 100, **options}).fit(X, y)
+    options = {"n_estimators": 100, "n_subspace_features": 40, "patience": 0, **options}
+    report = dm.select(X, y, n_jobs=1, **options)
+    return report, report.selector
 
 
 @pytest.fixture(scope="module")
@@ -23,20 +21,8 @@ def search():
     return searched()
 
 
-def a_run():
-    return Run(
-        command="duramen select t.csv --target y",
-        target="y",
-        file="t.csv",
-        n_rows=200,
-        n_features=80,
-        settings={},
-        versions={},
-    )
-
-
 def test_the_table_of_a_search(search):
-    report = selection_report(search, RECORD, a_run())
+    report, search = search
     names, found = (report.table[name].to_pylist() for name in ("name", "found"))
     n_found = len(search.selected_)
     assert {"x3", "x5"} <= set(names[:n_found])
@@ -59,24 +45,23 @@ def test_the_table_of_a_search(search):
 
 def test_details_where_all_features_are_found():
     options = {"relevance": "probe", "min_draws": 1, "min_win_rate": 0.0}
-    search = searched(n_estimators=40, n_subspace_features=60, **options)
+    report, search = searched(n_estimators=40, n_subspace_features=60, **options)
     assert search.support_.all()
-    columns = selection_report(search, RECORD, a_run()).table
+    columns = report.table
     assert columns["entered"].to_pylist() == search.entered_.tolist()
     assert columns["wins"].to_pylist() == search.wins_[search.selected_].tolist()
 
 
 def test_nothing_found():
-    search = searched(n_estimators=10, alpha=0.0)
+    report, _ = searched(n_estimators=10, alpha=0.0)
     words = "No feature was found"
-    report = selection_report(search, RECORD, a_run())
     lines = report.section("Features found").lines
     assert lines[0] == f"{words}."
     assert lines[1].startswith("A feature needs 10 trees or more to be judged")
     assert "0 after 5 trees, 0 after 10." in report.section("Features found, tree by tree").text
     assert words in render(report)
     assert report.conclusion.startswith(f"{words} (")
-    longer = selection_report(searched(n_estimators=30, alpha=0.0), RECORD, a_run())
+    longer, _ = searched(n_estimators=30, alpha=0.0)
     assert longer.section("Features found").lines[1].startswith("duramen rank tests every feature")
 
 
@@ -93,18 +78,17 @@ def test_nothing_found():
     ],
 )
 def test_what_it_means(settings, words):
-    search = searched(n_estimators=2, **settings)
-    report = selection_report(search, RECORD, a_run())
+    report, _ = searched(n_estimators=2, **settings)
     assert words in " ".join(report.section("Interpretation").lines)
 
 
 def test_the_page(search):
-    report, n_found = selection_report(search, RECORD, a_run()), len(search.selected_)
-    facts = {fact.name: fact.value for fact in report.headline}
+    (report, search), n_found = search, len(search[1].selected_)
+    facts = dict(report.headline)
     assert facts["features found"] == str(n_found)
     assert facts["mean draws"] == "50"
     chart = report.section("Features found, tree by tree")
-    assert chart.plot.of["features found"].tolist() == [0, *search.history_["n_selected"]]
+    assert chart.of["features found"].tolist() == [0, *search.history_["n_selected"]]
     said = report.conclusion
     assert said.startswith(f"{n_found} of 80 features were found (selection in random subspaces, ")
     html = render(report)

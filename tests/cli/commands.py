@@ -70,9 +70,9 @@ def arguments(name):
     return application()[name].assemble_argument_collection()
 
 
-def undrawn(plot, text, prefix):
+def undrawn(section, prefix):
     """Stand in for `reports.report.svg`: an element that holds no more than its text."""
-    return f'<svg role="img"><title>{escape(text)}</title></svg>'
+    return f'<svg role="img"><title>{escape(section.text)}</title></svg>'
 
 
 def done(out, *words):

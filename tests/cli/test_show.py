@@ -8,7 +8,7 @@ from rich.console import Console
 
 from duramen.cli.show import _drawn, fitting, show
 from duramen.reports import Report, Run
-from duramen.reports.report import OF_GROUPS, Fact, Facts, Prose, Table
+from duramen.reports.report import OF_GROUPS, Section, Table
 from duramen.results.summary import Column, places
 
 WIDE = 14
@@ -20,9 +20,9 @@ def column(title, minor=0, **more):
 
 def a_report(columns, **more):
     table = Table("Rows", tuple(columns), "", total=5, what="things", main=True, brief=("Said.",))
-    other = Facts("Other", (Fact("a", "b"),), brief=("Also said.",))
+    other = Section("Other", facts=(("a", "b"),), brief=("Also said.",))
     run = Run(command="duramen toy", settings={}, versions={})
-    sections = (table, Prose("Silent", ("Not in a terminal.",)), other)
+    sections = (table, Section("Silent", ("Not in a terminal.",)), other)
     return Report(kind="toy", title="Toy", run=run, sections=sections, conclusion="Found.", **more)
 
 

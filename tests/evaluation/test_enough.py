@@ -1,12 +1,10 @@
 """The number of features that is enough."""
 
-from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import duramen as dm
-from duramen.analyses.compare import enough_words
 from duramen.evaluation import SelectionEvaluation
 
 SIZES = np.array([1, 2, 5, 10])
@@ -95,26 +93,3 @@ def test_of_an_evaluation():
         result.enough(score="auc")
     with pytest.raises(ValueError, match="must be one of"):
         result.frequencies("mdi", 3)
-
-
-def test_words_do_not_call_a_number_the_best_below_a_better_one():
-    """A ranking at 1, 2 and 4 features, and a selector that is better than all of them."""
-    data = dm.datasets.linear_sign(80, 8, n_relevant=3, random_state=0)
-    evaluation = dm.evaluate_selection(
-        ["mdi", dm.selection.catalogue["jmi"].make(n_features=3)],
-        *(data.X, data.y),
-        n_resamples=6,
-        n_features=[1, 2],
-        random_state=0,
-        estimator=dm.RandomForestClassifier(20),
-        learner="logistic_regression",
-    )
-    score, values = next(iter(evaluation.scores.items()))
-    better = np.where(np.array(evaluation.methods) == "mdi", values - 0.2, values)
-    evaluation = replace(evaluation, scores={**evaluation.scores, score: better})
-    lines, means = enough_words(evaluation), evaluation.mean(score)
-    assert lines[0].startswith("By mdi, ")
-    assert f"{means[evaluation.rows('mdi')].max():.3f}" in lines[0]
-    best = int(np.nanargmax(means))
-    assert evaluation.methods[best] != "mdi"
-    assert f"is {means[best]:.3f}, of {evaluation.methods[best]} with" in lines[1]

@@ -176,7 +176,7 @@ def test_trees_on_a_cluster_draw_groups(client, tmp_path):
 
 
 def test_a_forest_that_is_let_go_grows_on_a_cluster(client, monkeypatch):
-    monkeypatch.setattr("duramen.analyses.ranking.measures._KEPT", 1)
+    monkeypatch.setattr("duramen.analyses.ranking.forest._MOST_BYTES", 1)
     here = dm.rank(X, Y, estimator=dm.RandomForestClassifier(20), test=False)
     there = dm.rank(X, Y, estimator=dm.RandomForestClassifier(20), test=False, client=client)
     for name in here.table:

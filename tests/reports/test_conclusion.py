@@ -7,7 +7,7 @@ from tests.reports.test_reports import a_run
 
 import duramen as dm
 from duramen import Significance
-from duramen.analyses.ranking.accuracy import out_of_bag_accuracy
+from duramen.analyses.ranking.forest import out_of_bag_accuracy
 from duramen.analyses.ranking.report import conclusion
 from duramen.analyses.ranking.significance import count_words
 

@@ -9,6 +9,7 @@ from tests.reports.test_reports import (
     Page,
     a_run,
     assert_needs_nothing_else,
+    by_name,
     example,
     summarise,
 )
@@ -73,7 +74,7 @@ def test_rows_are_those_of_the_first_measure_whatever_the_order_of_the_others():
     assert table.column("feature") == ("b", "d", "c", "a")
     assert [float(cell) for cell in table.column("MDA, accuracy")] == [30, 10, 20, 40]
     assert table.column("p") == ("0.02", "0.04", "0.03", "0.01")
-    parts = chain(*table_columns([first, other, tested]))
+    parts = chain(*table_columns(by_name(first, other, tested)))
     columns = {column.name: column.values for column in parts}
     assert columns["name"] == ["b", "d", "c", "a"]
     assert columns["mda"].tolist() == [30, 10, 20, 40]
@@ -97,18 +98,20 @@ def test_other_features_are_refused():
     with pytest.raises(ValueError, match="features"):
         summarise(example(), a_run(), others=[an_mda(names=HOSTILE[:5])])
     with pytest.raises(ValueError, match="lacks 'x'"):
-        table_columns([Importances(("x", "y"), [1, 2], "mdi", "bits"), an_mda(names=("y", "z"))])
+        table_columns(
+            by_name(Importances(("x", "y"), [1, 2], "mdi", "bits"), an_mda(names=("y", "z")))
+        )
 
 
 # --- words ---------------------------------------------------------------------------------------
 
 
 def test_headline_counts_what_is_significant():
-    results = {fact.name: fact.value for fact in several().headline}
+    results = dict(several().headline)
     n = int((a_test().q_values <= 0.05).sum())
     assert 0 < n < len(HOSTILE)
     assert results["with q up to 0.05 by J_chi2"] == str(n)
-    alone = {fact.name for fact in summarise(example(), a_run()).headline}
+    alone = dict(summarise(example(), a_run()).headline)
     assert not any("q up to" in name for name in alone)
 
 
@@ -127,7 +130,7 @@ def test_what_degrees_mean_depends_on_the_number_of_candidates(K):
     X, y = random.integers(0, 2, (40, 3)), random.integers(0, 2, 40)
     forest = dm.ExtraTreesClassifier(5, max_features=K, random_state=0).fit(X, y)
     report = summarise(dm.importances.mdi(forest, by_degree=True), a_run())
-    caption = report.section("By interaction degree").caption
+    caption = report.section("By interaction degree").lines[0]
     assert ("information of a feature by itself, higher degrees" in caption) == (K == 1)
     assert (
         "a weaker feature has little importance at degree 0 even if no features interact" in caption

@@ -10,7 +10,7 @@ from duramen import Importances
 from duramen.analyses.exact import summarize
 from duramen.analyses.ranking.report import summarize as summarize_ranking
 from duramen.reports import Run, render
-from duramen.reports.facts import plain
+from duramen.reports.report import plain
 from duramen.support.text import printable
 from duramen.theory.dependence import Relevance
 
@@ -58,7 +58,12 @@ def a_run(**changes):
 
 def summarise(first, run, *, others=(), **parts):
     """Return the report of a ranking by several measures."""
-    return summarize_ranking([first, *others], run, **parts)
+    return summarize_ranking(by_name(first, *others), run, **parts)
+
+
+def by_name(*measures):
+    """Return importances and tests by the name of their measure."""
+    return {getattr(one, "measure", None) or one.method: one for one in measures}
 
 
 CURVE = [float("nan"), 0.5, 0.25, 0.12]
@@ -263,12 +268,12 @@ def test_exact_report_tells_importance_and_relevance():
     options = table.column("relevant given")
     assert options[0] == f"{HOSTILE[1]}; {HOSTILE[2]} + {HOSTILE[3]}"
     assert options[1:] == ("nothing",) * 4 + ("", "")
-    headline = {fact.name: fact.value for fact in report.headline}
+    headline = dict(report.headline)
     assert headline["strongly relevant"] == "1"
     assert headline["weakly relevant"] == "4"
     assert headline["bits, of 1.5000"] == "0.9800"
     assert headline["Markov boundaries"] == "2"
-    assert "seed" not in {fact.name for fact in report.section("Command and settings").facts}
+    assert "seed" not in dict(report.section("Command and settings").facts)
     assert report.section("Markov boundaries").lines[0] == f"{HOSTILE[0]}, {HOSTILE[1]}"
 
 

@@ -7,7 +7,6 @@ from duramen.analyses.ranking.significance import (
     record_of,
     sections_of,
 )
-from duramen.reports.report import Prose
 from duramen.results.significance import AdjustedSignificance
 
 STATISTICS = {
@@ -63,7 +62,7 @@ def test_joint_statistics_have_a_word_and_a_count():
     tested = verdict(details={**STATISTICS, **joint})
     assert columns_of(tested, ["b", "c", "a"])[1].cells == ["jointly", "", "alone"]
     assert record_of(tested)[1]["evidence"] == {"alone": 1, "jointly": 1, "with others": 0}
-    (prose,) = [part for part in sections_of(tested) if isinstance(part, Prose)]
+    prose = sections_of(tested)[-1]
     assert '"jointly" if its effect in a linear model of all features does' in " ".join(prose.lines)
 
 

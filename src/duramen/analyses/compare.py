@@ -16,9 +16,7 @@ from duramen.evaluation.result import number, performances
 from duramen.importances import catalogue as measures
 from duramen.plots.curves import SELECTION_CURVES
 from duramen.reading.tables import read
-from duramen.reports import Report
-from duramen.reports.facts import page, sizes, subject
-from duramen.reports.report import Chart, Plot, Run, Table
+from duramen.reports.report import Report, Section, Table, page
 from duramen.results.summary import counted
 from duramen.selection import catalogue as selectors
 from duramen.support import checks
@@ -146,7 +144,7 @@ def compare(
     data = read(data, y, random_state=execution.random_state, n_jobs=n_jobs).in_memory()
     if data.exchangeability.strata is not None:
         raise ValueError("compare: strata and covariates have no effect; leave them out")
-    execution.notes(data.provenance.remarks)
+    execution.tell(*data.provenance.remarks)
     forest = random_forest(data.task, n_estimators)
     asked = {name: arguments[name] for name in ("n_resamples", "test_size")} | {
         "methods": _methods(methods),
@@ -177,15 +175,17 @@ def compare(
         execution.tell(
             f"interrupted; the results are those after {evaluation.n_resamples:,} splits"
         )
-    methods_of_all = list(dict.fromkeys(evaluation.methods))
-    rankings = [name for name in methods_of_all if len(evaluation.rows(name)) > 1]
+    titles = {name: performances[name].title for name in evaluation.scores}
+    first, title = next(iter(titles.items()))
+    all_methods, means = list(dict.fromkeys(evaluation.methods)), evaluation.mean(first)
+    rankings = [name for name in all_methods if len(evaluation.rows(name)) > 1]
     enough = {name: evaluation.enough(name) for name in rankings}
     run = execution.record(
         data.facts(),
         settings={
             **asked,
             "n_estimators": n_estimators,
-            "methods": methods_of_all,
+            "methods": all_methods,
             "learner": asked["learner"] if isinstance(learner, str) else type(learner).__name__,
             "n_train": evaluation.n_train,
             "n_test": evaluation.n_test,
@@ -197,8 +197,91 @@ def compare(
             "enough": {name: [one.n_features, one.low, one.high] for name, one in enough.items()},
         },
     )
-    report = _report(
-        evaluation, run, notes=tuple(execution.remarks), references=references(evaluate_selection)
+
+    # --- the conclusion: how many features suffice, or which method is best ---
+    lines = list[str]()
+    for name, one in enough.items():
+        of_size = dict(zip(one.sizes.tolist(), one.means.tolist(), strict=True))
+        n = one.n_features
+        lines.append(
+            f"By {name}, {counted(n, 'feature')} {'suffices' if n == 1 else 'suffice'} "
+            f"({one.confidence_level:.0%} interval {one.low:,} to {one.high:,}): their mean "
+            f"{title}, {number(of_size[n])}, is within a standard error of the largest, "
+            f"{number(of_size[one.best])} of {one.best:,}."
+        )
+    best = int(np.nanargmax(means)) if np.isfinite(means).any() else 0
+    if not lines:
+        lines.append(
+            f"{evaluation.methods[best]} has the largest mean {first.replace('_', ' ')}, "
+            f"{means[best]:.3f}."
+        )
+    elif evaluation.methods[best] not in rankings:
+        lines.append(
+            f"The largest mean {title} of all methods is {number(means[best])}, of "
+            f"{evaluation.methods[best]} with {evaluation.n_features[best]:.4g} features."
+        )
+
+    # --- curves and table ---
+    curves = {name: evaluation.mean(name) for name in titles}
+    if np.isfinite(evaluation.nogueira).any():
+        curves["stability"] = evaluation.nogueira
+    charts = []
+    for what, curve in curves.items():
+        heading = titles.get(what, what)
+        top = int(np.nanargmax(curve)) if np.isfinite(curve).any() else 0
+        chart = Section(
+            f"{heading[0].upper()}{heading[1:]} against the number of features",
+            (
+                f"Mean {heading} over {evaluation.n_resamples:,} splits; bands and bars are "
+                f"{evaluation.confidence_level:.0%} intervals.",
+            ),
+            figure=SELECTION_CURVES,
+            of=evaluation,
+            options={"what": what},
+            text=f"Line chart of {heading} against the number of features. The largest is "
+            f"{number(curve[top])}, of {evaluation.methods[top]} with "
+            f"{evaluation.n_features[top]:.4g} features.",
+        )
+        charts.append(chart)
+    table = Table(
+        "Methods",
+        tuple(evaluation.overview()),
+        "One row a method; of a ranking, the number of features that suffices. result.csv has all "
+        "numbers of features.",
+        shown=_ROWS,
+        what="methods",
+        main=True,
+    )
+    report = page(
+        ComparisonReport,
+        run,
+        facts={
+            "methods": str(len(all_methods)),
+            "splits": f"{evaluation.n_resamples:,}",
+            "score": title,
+        },
+        sections=[*charts, table],
+        reading=(
+            "Each method selected features on the training rows, a learner was fitted to these "
+            "features of the training rows, and its predictions of the test rows were scored. "
+            "Intervals of scores take into account that splits share rows (Nadeau and Bengio "
+            "2003).",
+            "Stability is the agreement of the selections corrected for chance (Nogueira et al. "
+            "2018). The number of features that is enough is the smallest whose mean score is "
+            "within one standard error of the best (Breiman et al. 1984).",
+        ),
+        cautions=_CAUTIONS,
+        model=[
+            f"{evaluation.n_resamples:,} splits into {evaluation.n_train:,} training and "
+            f"{evaluation.n_test:,} test rows"
+        ],
+        kind="comparison",
+        title=f"Selections of features for {run.target} compared",
+        conclusion=" ".join(lines),
+        table=evaluation.columns(),
+        evaluation=evaluation,
+        notes=tuple(execution.remarks),
+        references=references(evaluate_selection),
     )
     if stop is not None:
         raise AnalysisInterrupted(report, stop) from None
@@ -222,103 +305,3 @@ def _methods(asked: Any) -> Any:
         checks.check_choice("compare", "methods", name.replace("_", "-"), allowed) for name in names
     ]
     return {name: None if name == ALL else name.replace("-", "_") for name in names}
-
-
-def _report(evaluation: SelectionEvaluation, run: Run, **more: Any) -> ComparisonReport:
-    """Return the comparison as a report: curves, the table of methods, how to read it."""
-    first = next(iter(evaluation.scores))
-    curves = [*evaluation.scores, *["stability"] * bool(np.isfinite(evaluation.nogueira).any())]
-    splits = (
-        f"{evaluation.n_resamples:,} splits into {evaluation.n_train:,} training and "
-        f"{evaluation.n_test:,} test rows"
-    )
-    charts = []
-    for what in curves:
-        title = "stability" if what == "stability" else performances[what].title
-        values = evaluation.nogueira if what == "stability" else evaluation.mean(what)
-        best = int(np.nanargmax(values)) if np.isfinite(values).any() else 0
-        charts.append(
-            Chart(
-                f"{title[0].upper()}{title[1:]} against the number of features",
-                Plot(SELECTION_CURVES, evaluation, {"what": what}),
-                f"Line chart of {title} against the number of features. The largest is "
-                f"{number(values[best])}, of {evaluation.methods[best]} with "
-                f"{evaluation.n_features[best]:.4g} features.",
-                f"Mean {title} over {evaluation.n_resamples:,} splits; bands and bars are "
-                f"{evaluation.confidence_level:.0%} intervals.",
-            )
-        )
-    table = Table(
-        "Methods",
-        tuple(evaluation.overview()),
-        "One row a method; of a ranking, the number of features that suffices. result.csv has all "
-        "numbers of features.",
-        shown=_ROWS,
-        what="methods",
-        main=True,
-    )
-    means = evaluation.mean(first)
-    best = int(means.argmax())
-    conclusion = (
-        f"{evaluation.methods[best]} has the largest mean {first.replace('_', ' ')}, "
-        f"{means[best]:.3f}."
-    )
-    return page(
-        ComparisonReport,
-        run,
-        facts={
-            **sizes(run),
-            "methods": str(len(dict.fromkeys(evaluation.methods))),
-            "splits": f"{evaluation.n_resamples:,}",
-            "score": performances[first].title,
-        },
-        sections=[*charts, table],
-        reading=(
-            "Each method selected features on the training rows, a learner was fitted to these "
-            "features of the training rows, and its predictions of the test rows were scored. "
-            "Intervals of scores take into account that splits share rows (Nadeau and Bengio "
-            "2003).",
-            "Stability is the agreement of the selections corrected for chance (Nogueira et al. "
-            "2018). The number of features that is enough is the smallest whose mean score is "
-            "within one standard error of the best (Breiman et al. 1984).",
-        ),
-        cautions=_CAUTIONS,
-        kind="comparison",
-        title=f"Selections of features for {run.target} compared",
-        conclusion=" ".join(enough_words(evaluation)) or conclusion,
-        subject=subject(run, splits),
-        table=evaluation.columns(),
-        evaluation=evaluation,
-        **more,
-    )
-
-
-def enough_words(evaluation: SelectionEvaluation) -> tuple[str, ...]:
-    """Return a sentence on the number of features that suffices, for each ranking.
-
-    Where another method is better than all of these, a last one names it.
-    """
-    score = next(iter(evaluation.scores))
-    values, title = evaluation.scores[score], performances[score].title
-    lines = []
-    for name in dict.fromkeys(evaluation.methods):
-        rows = evaluation.rows(name)
-        if len(rows) < 2 or (~np.isnan(values[:, rows]).any(axis=1)).sum() < 2:
-            continue
-        enough = evaluation.enough(name)
-        of_size = dict(zip(enough.sizes.tolist(), enough.means.tolist(), strict=True))
-        n, some = enough.n_features, counted(enough.n_features, "feature")
-        lines.append(
-            f"By {name}, {some} {'suffices' if n == 1 else 'suffice'} "
-            f"({enough.confidence_level:.0%} interval {enough.low:,} to {enough.high:,}): their "
-            f"mean {title}, {number(of_size[n])}, is within a standard error of the largest, "
-            f"{number(of_size[enough.best])} of {enough.best:,}."
-        )
-    means = evaluation.mean(score)
-    best = int(np.nanargmax(means)) if lines and np.isfinite(means).any() else -1
-    if best >= 0 and len(evaluation.rows(evaluation.methods[best])) < 2:
-        lines.append(
-            f"The largest mean {title} of all methods is {number(means[best])}, of "
-            f"{evaluation.methods[best]} with {evaluation.n_features[best]:.4g} features."
-        )
-    return tuple(lines)

@@ -19,8 +19,7 @@ from duramen.io import Recording, read_recording, read_table
 from duramen.jobs.replicates import Plan
 from duramen.networks.connectome.filters import blocks
 from duramen.networks.connectome.methods import METHODS, Inputs, Method, Settings
-from duramen.reports.facts import thousands
-from duramen.reports.report import Prose, Report
+from duramen.reports.report import Report, Section
 from duramen.results.network import Network
 from duramen.results.network_scores import NetworkScores, undirected_ceiling
 from duramen.results.result import checked_names
@@ -266,11 +265,11 @@ def connectome(
             "The perfect undirected network, which has all known links in both directions, reaches "
             f"AUROC {ceiling.auroc:.3f}, AUPR {ceiling.aupr:.3f}."
         )
-        more.append(Prose("Best possible agreement", (line,), brief=(line,)))
+        more.append(Section("Best possible agreement", (line,), brief=(line,)))
     with faults_of_ours():
         n_frames, p = light.fluorescence.shape
         name = "" if file is None else Path(file).name
-        shape = f"{thousands(n_frames)} frames x {counted(p, 'neuron')}"
+        shape = f"{n_frames:,} frames x {counted(p, 'neuron')}"
         return report_of_links(
             ConnectomeReport,
             inferred,
@@ -289,7 +288,7 @@ def connectome(
             },
             of_data={"file": name},
             facts={
-                "frames": thousands(n_frames),
+                "frames": f"{n_frames:,}",
                 "neurons": f"{p:,}",
                 "method": chosen.title,
             },
@@ -333,7 +332,7 @@ def _inferred(
             f"there are fewer frames ({n_frames:,}) than neurons ({p:,}); if rows are neurons, "
             "transpose the recording"
         )
-    execution.notes(notes)  # before what may take long
+    execution.tell(*notes)  # before what may take long
     identity = {
         "method": method.name,
         **vars(settings),
@@ -358,7 +357,7 @@ def _inferred(
                 f"{min(settings.thresholds):g}, so that noise counts as peaks; scale the "
                 "recording, to dF/F for instance, or raise the thresholds"
             )
-    execution.notes(notes)
+    execution.tell(*notes)
     return Network(
         light.names,
         inferred.weights,

@@ -23,8 +23,17 @@ from duramen.findings.table import left_out
 from duramen.forests.settings import CRITERIA
 from duramen.plots.context import CONTEXT_EFFECTS
 from duramen.reading.tables import read
-from duramen.reports.facts import page, plain, sizes, subject, unit_words
-from duramen.reports.report import DRAWN, HELD, Chart, Plot, Prose, Report, Run, Section, Table
+from duramen.reports.report import (
+    DRAWN,
+    HELD,
+    Report,
+    Run,
+    Section,
+    Table,
+    page,
+    plain,
+    unit_words,
+)
 from duramen.results.adjustment import adjusted
 from duramen.results.context_importances import (
     INDEPENDENT,
@@ -234,7 +243,7 @@ def context(
         for found in provenance.findings
         if found.kind in _OF_VALUES or name not in found.columns
     ]
-    execution.notes([*notes, *map(str, findings)])
+    execution.tell(*notes, *map(str, findings))
 
     if estimator is None:
         stem = "totally-randomized-trees" if max_features == 1 else "extra-trees"
@@ -271,7 +280,7 @@ def context(
                 f"some contexts of {name} have few rows: {joined(few, shown=5)}; effects there "
                 "are hard to detect"
             )
-        execution.notes([*notes, *result.notes])
+        execution.tell(*notes, *result.notes)
         tested = result.absolute_p_values is not None
         run = execution.record(
             {**data.facts(), "findings": records(findings)},
@@ -422,8 +431,7 @@ def report_of(
     name, n, total = result.context_name, _n_dependent(columns), len(columns["kind"])
     some = f"{counted(n, 'feature')} depend{'s' if n == 1 else ''}" if n else "No feature depends"
     rule = rule_of(result, alpha, control)
-    facts = sizes(run)
-    facts |= {
+    facts = {
         word: f"{run.settings[key]:,}"
         for word, key in (("trees", "n_estimators"), ("permutations", "n_permutations"))
         if key in run.settings
@@ -441,17 +449,21 @@ def report_of(
         ]
         options = {"context": value, "k": k, "alpha": alpha, "control": control}
         charts.append(
-            Chart(
-                title=f"{name} = {value}",
-                plot=Plot(CONTEXT_EFFECTS, result, options),
+            Section(
+                f"{name} = {value}",
+                (
+                    f"The {k} features that depend most on {name}, in {unit_words(result.unit)}. "
+                    "Bar: signed effect, blue to the right if the feature is less informative in "
+                    "the context, orange to the left if it is more informative. Dot: absolute "
+                    f"effect, filled if the feature depends on the context ({rule}). Tick: "
+                    "importance on all rows.",
+                ),
+                figure=CONTEXT_EFFECTS,
+                of=result,
+                options=options,
                 text=f"Bars, dots and ticks: the signed and the absolute effect of {name} = "
                 f"{value} and the importance of {k} features. Those that depend on it, with the "
                 f"signed effect: {', '.join(depend) or 'none'}.",
-                caption=f"The {k} features that depend most on {name}, in "
-                f"{unit_words(result.unit)}. Bar: signed effect, blue to the right if the feature "
-                "is less informative in the context, orange to the left if it is more informative. "
-                f"Dot: absolute effect, filled if the feature depends on the context ({rule}). "
-                "Tick: importance on all rows.",
             )
         )
     shown = {key: values[:HELD] for key, values in columns.items()}
@@ -470,7 +482,7 @@ def report_of(
             table.append(Column(_ADJUSTED[control], small(shown[level])))
     table.append(Column("kind", shown["kind"].tolist(), "words", least=_KIND))
     first = f"The first {_ROWS} of {total:,}" if total > _ROWS else f"All {total:,}"
-    sections: list[Section] = [
+    sections: list[Section | Table] = [
         _relevance(result, alpha),
         *charts,
         Table(
@@ -484,7 +496,7 @@ def report_of(
         ),
     ]
     if notes:
-        sections.append(Prose("Data preparation", tuple(notes), points=True))
+        sections.append(Section("Data preparation", tuple(notes), points=True))
     cautions = [*result.notes]
     if result.metadata.get("forest", {}).get("splits") == "ordered":
         cautions.append(_ORDERED)
@@ -500,7 +512,7 @@ def report_of(
         kind="dependence on a context",
         title=f"Importances of the features for {run.target or 'the target'}, by {name}",
         conclusion=f"{some} on {name} ({rule}).",
-        subject=subject(run, *model),
+        model=model,
         table={
             key: values.tolist() if values.dtype.kind == "U" else values
             for key, values in columns.items()
@@ -509,7 +521,7 @@ def report_of(
     )
 
 
-def _relevance(result: ContextImportances, alpha: float) -> Prose:
+def _relevance(result: ContextImportances, alpha: float) -> Section:
     """Return how relevant a context is itself, and its values."""
     name, p = result.context_name, result.relevance_p_value
     own = f"{name} itself has an importance of {result.relevance:.4g} {unit_words(result.unit)}"
@@ -534,7 +546,7 @@ def _relevance(result: ContextImportances, alpha: float) -> Prose:
     cuts = result.metadata.get("context", {}).get("cuts")
     divided = f" It is a number, cut at {plain(cuts)}." if cuts else ""
     lines.append(f"Its values are {values}.{divided}")
-    return Prose(f"The context {name} itself", tuple(lines), brief=brief)
+    return Section(f"The context {name} itself", tuple(lines), brief=brief)
 
 
 def _reading(result: ContextImportances, total: int, alpha: float, control: Control) -> list[str]:

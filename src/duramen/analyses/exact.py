@@ -13,10 +13,20 @@ from duramen.analyses.execution import Execution, faults_of_ours
 from duramen.data import EncodedTable, LearningSet
 from duramen.findings.table import left_out, of_codes
 from duramen.jobs.progress import progress_bar
+from duramen.plots.importances import RANKING
 from duramen.reading.tables import read
-from duramen.reports import Report, Run
-from duramen.reports.facts import importance_charts, page, rows_note, sizes, subject, thousands
-from duramen.reports.report import HELD, Prose, Section, Table
+from duramen.reports.report import (
+    DRAWN,
+    HELD,
+    Report,
+    Run,
+    Section,
+    Table,
+    degree_charts,
+    page,
+    rows_note,
+    unit_words,
+)
 from duramen.results.importances import Importances
 from duramen.results.summary import Column, places
 from duramen.support import checks
@@ -185,7 +195,7 @@ def exact(
     with execution.step("encode"):
         dist, cuts = _distribution(data, discretize, n_bins)
     notes = _notes(data, dist, cuts if discretize == "auto" else {}, n_bins)
-    execution.notes(notes)
+    execution.tell(*notes)
 
     trees: dict[str, Any] = {"max_features": max_features, "max_depth": max_depth}
     trees["criterion"] = impurity
@@ -193,7 +203,8 @@ def exact(
         closed_form = max_features == 1 and splits == "multiway"
         if closed_form and dist.n_features >= _FEW_FEATURES:
             cost = lattice_cost(dist, max_depth, criterion=impurity, n_jobs=n_jobs)
-            execution.notes([str(cost)] if cost.seconds > _SHORT else [])
+            if cost.seconds > _SHORT:
+                execution.tell(str(cost))
         with progress_bar(100, "importances", verbose, "%") as report:
             importances = population_importances(
                 dist,
@@ -348,7 +359,6 @@ def summarize(
 
     n_shown = min(n_rows, len(importances))
     facts = {
-        **sizes(run),
         f"{unit}, of {impurity}": of_all,
         "strongly relevant": f"{sum(entry.relevance == 'strong' for entry in relevance):,}",
         "weakly relevant": f"{sum(entry.relevance == 'weak' for entry in relevance):,}",
@@ -363,8 +373,21 @@ def summarize(
         conditionings.append("; ".join(sets))
     degrees = ["" if entry.degree is None else str(entry.degree) for entry in ranked]
     title = "importance" if best.unit == "1" else best.unit
-    sections: list[Section] = [
-        *importance_charts(importances, columns=_DEGREES),
+    drawn = importances.top(DRAWN)
+    listed = ", ".join(f"{name} {value:.3g}" for name, value in drawn.top(5))
+    sections: list[Section | Table] = [
+        Section(
+            "Ranking",
+            (
+                f"The {len(drawn)} most important of {len(importances):,} features, in "
+                f"{unit_words(drawn.unit)}.",
+            ),
+            figure=RANKING,
+            of=drawn,
+            options={"k": len(drawn)},
+            text=f"Bar chart of the {len(drawn)} most important features. First: {listed}.",
+        ),
+        *degree_charts(importances, columns=_DEGREES),
         Table(
             "Importance and relevance",
             (
@@ -390,12 +413,12 @@ def summarize(
         brief += [f"  and {n - 3:,} more in report.html and run.json"] if n > 3 else []
         lines = [", ".join(names) or "the empty set" for names in boundaries[:_BOUNDARIES]]
         lines += [f"and {n - _BOUNDARIES:,} more"] if n > _BOUNDARIES else []
-        section = Prose("Markov boundaries", tuple(lines), points=True, brief=tuple(brief))
+        section = Section("Markov boundaries", tuple(lines), points=True, brief=tuple(brief))
         sections.append(section)
     if notes:
-        sections.append(Prose("Data preparation", tuple(notes), points=True))
+        sections.append(Section("Data preparation", tuple(notes), points=True))
     if left_out:
-        sections.append(Prose("Not computed", tuple(left_out), brief=tuple(left_out)))
+        sections.append(Section("Not computed", tuple(left_out), brief=tuple(left_out)))
     return page(
         ExactReport,
         run,
@@ -416,11 +439,10 @@ def summarize(
         cautions=_CAVEATS,
         kind="exact importances and relevance",
         title=f"Exact importances of the features for {run.target}",
-        conclusion=f"The {thousands(run.n_rows)} rows are taken as the whole population, without "
+        conclusion=f"The {run.n_rows or 0:,} rows are taken as the whole population, without "
         "sampling error: of a sample, nearly every feature is relevant, and most are strongly "
         "relevant where there are few rows. duramen rank tests features of a sample.",
         subject=(
-            *subject(run),
             f"All features together account for {of_all} of {impurity} {unit} of "
             f"{printable(run.target or '')}",
             f"Importances of {trees}: {added} in all",

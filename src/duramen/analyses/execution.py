@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
+from glob import escape
 from inspect import Parameter, signature
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
 from duramen.jobs.progress import titled
 from duramen.jobs.workers import check_client
-from duramen.reports import Report, Run
+from duramen.reports.report import Report, Run
 from duramen.support import checks
 from duramen.support.files import expanded
 from duramen.support.provenance import versions
@@ -34,9 +35,7 @@ class Execution:
     command: str = ""  # call or command line, for the record
     show: Callable[[str], None] | None = None  # shows a remark
     announce: Callable[[str], None] | None = None  # shows how long work will take
-    obey: Callable[[KeyboardInterrupt], None] = lambda stop: (
-        None
-    )  # called with a stop that ended the work
+    obey: Callable[[KeyboardInterrupt], None] = lambda stop: None  # a stop that ended the work
     finish: Callable[[Path, Report], None] | None = None  # writes results into a store
     before_step: Callable[[], None] = lambda: None
     again: str = "the same call"  # which resumes a stopped run
@@ -61,16 +60,34 @@ class Execution:
             If an argument is not as :func:`duramen.rank` describes.
         """
         name, get = function.__name__, arguments.get
-        caller: Any = CALLER.get() or cls(call_words(function, arguments))
+        caller: Any = CALLER.get()
+        if caller is None:  # a call in Python, which is recorded without what has its default
+            words = []
+            for key, parameter in signature(function).parameters.items():
+                value, default = arguments[key], parameter.default
+                passed = {key: value}
+                if parameter.kind is Parameter.VAR_KEYWORD:
+                    passed = dict(value)
+                elif key == "data" or (key == "y" and not isinstance(value, str | None)):
+                    passed = {}
+                    words.append(key)
+                elif value is default or (
+                    isinstance(value, str | int | float) and value == default
+                ):
+                    passed = {}
+                for word, one in passed.items():
+                    text = " ".join(repr(one).split())
+                    words.append(f"{word}={text if len(text) <= _LONGEST else '...'}")
+            caller = cls(f"dm.{name}({', '.join(words)})")
         checks.check_jobs(name, get("n_jobs"))
         if get("client") is not None:
             check_client(name, get("client"))
-        checkpoint = get("checkpoint")
+        checkpoint, seed = get("checkpoint"), None
+        if "random_state" in arguments:
+            seed = checks.check_seed(name, arguments["random_state"])
         made: Self = replace(
             caller,
-            random_state=checks.check_seed(name, get("random_state", 0))
-            if "random_state" in arguments
-            else None,
+            random_state=seed,
             n_jobs=get("n_jobs"),
             client=get("client"),
             checkpoint=None if checkpoint is None else expanded(checkpoint, name),
@@ -90,24 +107,25 @@ class Execution:
 
     # --- messages --------------------------------------------------------------------------
 
-    def tell(self, text: str) -> None:
-        """Show a remark, once."""
-        if text not in self.remarks:
-            self.remarks.append(text)
-            if self.show is not None:
-                self.show(text)
+    def tell(self, *remarks: str) -> None:
+        """Show remarks, each once."""
+        for text in dict.fromkeys(remarks):
+            if text not in self.remarks:
+                self.remarks.append(text)
+                if self.show is not None:
+                    self.show(text)
 
-    def notes(self, lines: Iterable[str]) -> None:
-        """Show remarks."""
-        for line in lines:
-            self.tell(line)
+    def leave_out(self, *reasons: str) -> None:
+        """Show why results are not computed, and keep it."""
+        self.tell(*reasons)
+        self.left_out += reasons
 
     @contextmanager
     def warnings_as_notes(self) -> Iterator[None]:
         """Show warnings of the library as remarks."""
         with gathered_warnings() as gathered:
             yield
-        self.notes(map(str, gathered))
+        self.tell(*map(str, gathered))
 
     # --- steps -----------------------------------------------------------------------------
 
@@ -122,21 +140,31 @@ class Execution:
         self.seconds[name] = round(took, 4)
 
     @contextmanager
-    def keeping(self, files: Callable[[], Sequence[Path]] | None = None) -> Iterator[None]:
-        """Show which files hold the work done so far, where a stop ends a step."""
+    def keeping(self, checkpoint: Path | None) -> Iterator[None]:
+        """Show which files hold the work done so far, where a stop ends a step.
+
+        They are the checkpoint and those with a word added to its name.
+        """
         try:
             yield
         except KeyboardInterrupt:
-            left = checkpoints(self.checkpoint) if files is None else files()
-            if left:
-                shown = ", ".join(file.name for file in left[:3])
-                self.tell(f"{shown} holds the work done so far; {self.again} resumes from it")
+            if checkpoint is not None:
+                files = checkpoint.absolute().parent.glob(f"{escape(checkpoint.stem)}*")
+                names = sorted(
+                    file.name
+                    for file in files
+                    if file.suffix == checkpoint.suffix
+                    and (file.stem == checkpoint.stem or file.stem[len(checkpoint.stem)] == "-")
+                )
+                if names:
+                    shown = ", ".join(names[:3])
+                    self.tell(f"{shown} holds the work done so far; {self.again} resumes from it")
             raise
 
     @contextmanager
     def work(self, name: str) -> Iterator[None]:
         """Time the main step, with its warnings as remarks; a stop tells of its checkpoint."""
-        with self.keeping(), self.step(name), self.warnings_as_notes():
+        with self.keeping(self.checkpoint), self.step(name), self.warnings_as_notes():
             yield
 
     def run(
@@ -162,7 +190,7 @@ class Execution:
         """
         if self.stop is None:
             try:
-                with self.keeping(lambda: checkpoints(checkpoint)), self.step(timed):
+                with self.keeping(checkpoint), self.step(timed):
                     return compute()
             except KeyboardInterrupt as stop:
                 self.end(stop)
@@ -175,47 +203,9 @@ class Execution:
         self.stop = stop
         self.unfinished += unfinished
 
-    def leave_out(self, *reasons: str) -> None:
-        """Show why results are not computed, and keep it."""
-        self.notes(reasons)
-        self.left_out += reasons
-
 
 CALLER: ContextVar[Execution | None] = ContextVar("CALLER", default=None)
 """Command line that calls the analysis; None for a call in Python."""
-
-
-def call_words(function: Callable[..., Any], arguments: Mapping[str, Any]) -> str:
-    """Return the call of a function as text, without what has its default."""
-    words = []
-
-    def shown(value: Any) -> str:
-        text = " ".join(repr(value).split())
-        return text if len(text) <= _LONGEST else "..."
-
-    for name, parameter in signature(function).parameters.items():
-        value, default = arguments[name], parameter.default
-        if parameter.kind is Parameter.VAR_KEYWORD:
-            words += [f"{key}={shown(one)}" for key, one in value.items()]
-        elif name == "data" or (name == "y" and not isinstance(value, str | None)):
-            words.append(name)
-        elif value is not default and not (
-            isinstance(value, str | int | float) and value == default
-        ):
-            words.append(f"{name}={shown(value)}")
-    return f"dm.{function.__name__}({', '.join(words)})"
-
-
-def checkpoints(checkpoint: Path | None) -> list[Path]:
-    """Return the files of a checkpoint: that of its name, and those with a word added to it."""
-    if checkpoint is None:
-        return []
-    stem, suffix = checkpoint.stem, checkpoint.suffix
-    return sorted(
-        file
-        for file in checkpoint.absolute().parent.iterdir()
-        if file.suffix == suffix and (file.stem == stem or file.stem.startswith(f"{stem}-"))
-    )
 
 
 @contextmanager

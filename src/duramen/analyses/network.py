@@ -19,8 +19,7 @@ from duramen.io import read_table
 from duramen.networks import genie3
 from duramen.plots.network import NETWORK_GRAPH, PRECISION_RECALL
 from duramen.reading.tables import read
-from duramen.reports.facts import ReportT, page, thousands
-from duramen.reports.report import HELD, Chart, Plot, Prose, Report, Section, Table
+from duramen.reports.report import HELD, Report, ReportT, Section, Table, page
 from duramen.results.network import Network
 from duramen.results.network_scores import NetworkScores
 from duramen.results.summary import Column, counted, places, small
@@ -200,7 +199,7 @@ def network(
     if arguments["measure"] == "mdi":
         unequal = unequal_values(data.table, findings=findings)
         findings += () if unequal is None else (unequal,)
-    execution.notes((*provenance.notes, *map(str, findings)))
+    execution.tell(*provenance.notes, *map(str, findings))
     with execution.work("infer"):
         inferred = genie3(
             data.table,
@@ -250,7 +249,7 @@ def network(
                 "findings": records(findings),
             },
             facts={
-                "samples": thousands(n_rows),
+                "samples": f"{n_rows:,}",
                 "genes": f"{n_genes:,}",
                 "regulators": f"{n_sources:,}",
                 "candidate links": f"{inferred.n_candidates:,}",
@@ -273,7 +272,7 @@ def network(
             kind="network",
             title=f"Network of {n_genes:,} genes",
             subject=(
-                f"{file}{thousands(n_rows)} samples x {counted(n_genes, 'gene')}, "
+                f"{file}{n_rows:,} samples x {counted(n_genes, 'gene')}, "
                 f"{counted(n_sources, 'regulator')}, {counted(n_targets, 'target')}, "
                 f"{counted(n_estimators, 'tree')} per target",
             ),
@@ -344,7 +343,7 @@ def report_of_links(
 ) -> ReportT:
     """Return the report of a network: its graph and links, their agreement with known ones."""
     figures: dict[str, Any] = {"candidate_links": inferred.n_candidates}
-    sections = list[Section]()
+    sections = list[Section | Table]()
     if inferred.n_candidates:
         n, n_rows = min(_DRAWN, inferred.n_candidates), min(_ROWS, inferred.n_candidates)
         placed = "" if positions is None else " at the positions of the neurons"
@@ -359,12 +358,14 @@ def report_of_links(
         if "p_value" in links:
             columns.append(Column("p", small(links["p_value"])))
         sections += [
-            Chart(
-                title="Heaviest links",
-                plot=Plot(NETWORK_GRAPH, inferred, {"n": n, "positions": positions}),
+            Section(
+                "Heaviest links",
+                (f"The {n} heaviest links{placed}, drawn wider the larger their weight.",),
+                figure=NETWORK_GRAPH,
+                of=inferred,
+                options={"n": n, "positions": positions},
                 text=f"Graph of the {n} heaviest links. The heaviest is between {source} and "
                 f"{target}, with weight {weight:.3g}.",
-                caption=f"The {n} heaviest links{placed}, drawn wider the larger their weight.",
             ),
             Table(
                 "Links",
@@ -387,13 +388,17 @@ def report_of_links(
             f"precision of the first {scores.n_true:,} links {scores.early_precision:.3f}."
         )
         sections += [
-            Prose("Agreement with known links", (line,), brief=(line,)),
-            Chart(
+            Section("Agreement with known links", (line,), brief=(line,)),
+            Section(
                 "Precision and recall",
-                Plot(PRECISION_RECALL, scores),
-                f"Line chart of precision against recall; the area under it is {scores.aupr:.3f}.",
-                "Precision against recall of the ranked links against the known ones; the gray "
-                "line is a random order.",
+                (
+                    "Precision against recall of the ranked links against the known ones; the gray "
+                    "line is a random order.",
+                ),
+                figure=PRECISION_RECALL,
+                of=scores,
+                text="Line chart of precision against recall; the area under it is "
+                f"{scores.aupr:.3f}.",
             ),
         ]
     of_network = {name: inferred.metadata[name] for name in ("fingerprint", "versions", "n_rows")}

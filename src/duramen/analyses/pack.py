@@ -17,9 +17,7 @@ from duramen.io.store.column_store import ColumnStore, open_store
 from duramen.io.store.layout import BESIDE, HEADER, NEEDED
 from duramen.io.store.packing import pack_table
 from duramen.reading.text import arguments_for, check_options, table_of_samples
-from duramen.reports import Report, Run
-from duramen.reports.facts import about
-from duramen.reports.report import HELD, Fact, Facts, Prose, Table
+from duramen.reports.report import HELD, Report, Run, Section, Table, page
 from duramen.results.summary import Column
 from duramen.support.arrow import pc
 from duramen.support.files import expanded
@@ -214,7 +212,7 @@ def pack(
     )
     if execution.show is not None:
         paired = [] if store.samples_pairing is None else [store.samples_pairing]
-        execution.notes([*paired, *map(str, [] if transpose else of_names(store))])
+        execution.tell(*paired, *map(str, [] if transpose else of_names(store)))
     return store
 
 
@@ -225,47 +223,40 @@ def _report(store: ColumnStore, run: Run) -> Report:
     kinds = {row["values"]: row["counts"] for row in pc.value_counts(table["kind"]).to_pylist()}
     numbers = {"row": store.n_rows, "column": store.n_columns}
     numbers |= {f"{kind} column": count for kind, count in kinds.items()}
-    counts = tuple(Fact(noun + "s" * (n != 1), f"{n:,}") for noun, n in numbers.items())
+    counts = {noun + "s" * (n != 1): f"{n:,}" for noun, n in numbers.items()}
     files = [store.path / name for name in (*NEEDED, *BESIDE, HEADER)]  # without results and plan
     size = f"{sum(file.stat().st_size for file in files if file.is_file()):,}"
     annotations = ", ".join([] if store.samples is None else store.samples.column_names)
-    return Report(
+    columns = Table(
+        "Columns",
+        (
+            Column("column", shown["name"].to_pylist(), "name"),
+            Column("kind", shown["kind"].to_pylist(), "words"),
+            *(
+                Column(name, [f"{count:,}" for count in shown[name].to_pylist()])
+                for name in ("values", "missing")
+            ),
+        ),
+        f"The first {min(_LISTED, total):,} of {total:,} columns: their distinct values, and rows "
+        "where the value is missing. All are in result.csv and result.parquet.",
+        shown=_LISTED,
+        total=total,
+        what="columns",
+        main=True,
+    )
+    on_disk = Section(
+        "The store",
+        facts=(("bytes on disk", size), ("sample annotations", annotations or "nothing")),
+        brief=(f"Also stored for each row: {annotations}",) if annotations else (),
+    )
+    return page(
+        Report,
+        run,
+        facts=counts,
+        sections=[columns, on_disk],
+        reading=_READING,
         kind="column store",
         title=f"{run.file}, packed",
-        run=run,
-        headline=counts,
-        sections=(
-            Table(
-                title="Columns",
-                columns=(
-                    Column("column", shown["name"].to_pylist(), "name"),
-                    Column("kind", shown["kind"].to_pylist(), "words"),
-                    *(
-                        Column(name, [f"{count:,}" for count in shown[name].to_pylist()])
-                        for name in ("values", "missing")
-                    ),
-                ),
-                note=f"The first {min(_LISTED, total):,} of {total:,} columns: their distinct "
-                "values, and rows where the value is missing. All are in result.csv and "
-                "result.parquet.",
-                shown=_LISTED,
-                total=total,
-                what="columns",
-                main=True,
-            ),
-            Facts(
-                "The store",
-                (
-                    Fact("bytes on disk", size),
-                    Fact("sample annotations", annotations or "nothing"),
-                ),
-                brief=(f"Also stored for each row: {annotations}",) if annotations else (),
-            ),
-            Prose("How to use it", _READING),
-            *about(run),
-        ),
-        subject=(
-            f"Packed {', '.join(f'{fact.value} {fact.name}' for fact in counts)}; {size} bytes",
-        ),
+        subject=(f"Packed {', '.join(f'{n} {noun}' for noun, n in counts.items())}; {size} bytes",),
         table=dict(zip(table.column_names, table.columns, strict=True)),
     )

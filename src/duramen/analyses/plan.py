@@ -10,8 +10,7 @@ from typing import Any
 
 from duramen.analyses.execution import Execution, faults_of_ours
 from duramen.io.store.reader import memory_bytes
-from duramen.reports.facts import page
-from duramen.reports.report import Prose, Report, Table
+from duramen.reports.report import Report, Section, Table, page
 from duramen.results.summary import Column, counted
 from duramen.support.checks import check_integer
 from duramen.theory.subspaces.planning import Plan, search_plan
@@ -143,11 +142,9 @@ def plan(
             settings={**settings, "keep": [option.keep for option in options]},
             results=results,
         )
-        of_all, fits = f"{advice.n_features:,}", advice.subspace == advice.n_features
-        if fits:
-            title = f"Grow one forest on all {of_all} features: memory holds them"
-            kept = ""
-        else:
+        of_all = f"{advice.n_features:,}"
+        title, kept = f"Grow one forest on all {of_all} features: memory holds them", ""
+        if advice.subspace < advice.n_features:
             trees = counted(advice.n_trees, "tree")
             title = f"Grow at least {trees} on {advice.subspace:,} of {of_all} features each"
             kept = ", all of them drawn anew (keep = 0)"
@@ -173,7 +170,7 @@ def plan(
                 float(option.trees_by_degree[degree]) for option in options
             ]
         why, sample = (
-            Prose(name, lines, points=True, caution=caution, brief=tuple(f"- {x}" for x in lines))
+            Section(name, lines, points=True, caution=caution, brief=tuple(f"- {x}" for x in lines))
             for name, lines, caution in (
                 ("Why", advice.reasons, False),
                 (f"Effect of a sample of {advice.n_rows:,} rows", advice.cautions, True),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import replace
 from functools import cache, partial
 from inspect import signature
@@ -13,29 +12,34 @@ from typing import Any, Literal
 
 import numpy as np
 
-from duramen.analyses import clustering
+from duramen.analyses import feature_groups as grouping
 from duramen.analyses.execution import AnalysisInterrupted, Execution, faults_of_ours
 from duramen.analyses.ranking import direct as given_others
 from duramen.analyses.ranking import effects, precision, significance
-from duramen.analyses.ranking import groups as grouping
-from duramen.analyses.ranking.accuracy import out_of_bag_accuracy
-from duramen.analyses.ranking.forest import PARAMETERS, described, forest_of
-from duramen.analyses.ranking.measures import choose, grow_and_compute, with_bias
+from duramen.analyses.ranking.forest import (
+    PARAMETERS,
+    choose,
+    described,
+    forest_of,
+    grow_and_compute,
+    out_of_bag_accuracy,
+    with_bias,
+)
 from duramen.analyses.ranking.pairs import all_pairs, check_pairs
 from duramen.analyses.ranking.report import RankingReport, in_order, summarize
 from duramen.analyses.ranking.rows import importances_of_rows, rows_asked
 from duramen.effects import describe_effects
-from duramen.importances import Inputs, mda
+from duramen.importances import Inputs, catalogue, mda
 from duramen.importances.refit import leaves_rows_out
 from duramen.io import ColumnStore
 from duramen.io.groups import CLUSTERS, DISTANCE
 from duramen.jobs.replicates import checkpoint_beside
 from duramen.reading.tables import read
-from duramen.reports.facts import LEVEL, as_importances
-from duramen.reports.report import OF_GROUPS
-from duramen.results.significance import Significance
+from duramen.reports.report import LEVEL, OF_GROUPS, as_importances
+from duramen.results.significance import AdjustedSignificance, Significance
 from duramen.significance import confidence_intervals, ranking_stability
 from duramen.significance.conditional_tests.conditional import check_rows
+from duramen.significance.measured import automatic
 from duramen.significance.resampling_intervals import variance_error
 from duramen.support import checks
 
@@ -186,20 +190,23 @@ def rank(
     ('confirmed', 'up for 1')
     """
     arguments = dict(locals())
-    execution = Execution.of(rank, arguments)
+    execution, defaults = Execution.of(rank, arguments), signature(rank).parameters
+
     # --- the question ---
-    named, defaults = ("clusters", "representatives", "distance"), signature(rank).parameters
-    changed = [name for name in (*PARAMETERS, *named) if arguments[name] != defaults[name].default]
+    growth = {name: arguments[name] for name in PARAMETERS}
+    changed = [name for name in PARAMETERS if growth[name] != defaults[name].default]
     for name in ("direct", "interactions", "intervals"):
         checks.check_flag("rank", name, arguments[name])
     precision.check_arguments(intervals, stability, confidence_level, n_resamples)
     beside = bool(intervals or stability is not None or direct or interactions)
-    test_to_run, choices = significance.requested(
+    test_to_run, test_arguments = significance.requested(
         test, n_permutations, distribution, None if beside else checkpoint
     )
     default = test == "auto"
     of_clusters = isinstance(feature_groups, str) and feature_groups == CLUSTERS
-    grouping.check_arguments(clusters, distance, representatives, feature_groups)
+    grouped = any(way is not None for way in (clusters, representatives, feature_groups))
+    if grouped or distance != DISTANCE:
+        grouping.check_arguments(clusters, distance, representatives, feature_groups)
     if direct and test_to_run is not None and test_to_run.name == "conditional":
         raise ValueError(
             "rank: direct=True and test='conditional' are the same test; give one of them"
@@ -209,16 +216,19 @@ def rank(
             f"rank: feature_groups={CLUSTERS!r} and test={test_to_run.name!r} do not go together: "
             "the clusters follow from the ranking that would be tested. Hint: feature_groups=FILE"
         )
+
     # --- the data ---
     with execution.step("read"):
         data = read(data, y, n_jobs=n_jobs)
-    with execution.step("load") if isinstance(data.table, ColumnStore) else nullcontext():
-        data = data.in_memory()
+    if isinstance(data.table, ColumnStore):
+        with execution.step("load"):
+            data = data.in_memory()
     if data.table.constant().all():
-        target = data.provenance.target
-        raise ValueError(f"every column is constant: none can be relevant for {target}")
-    execution.notes(data.provenance.remarks)
-    groups = groups_to_test = None
+        raise ValueError(
+            f"every column is constant: none can be relevant for {data.provenance.target}"
+        )
+    execution.tell(*data.provenance.remarks)
+    groups = groups_to_test = rows = None
     source = "feature_groups"
     if isinstance(feature_groups, str | PathLike):
         source = Path(feature_groups).name
@@ -230,36 +240,36 @@ def rank(
         named_alike = groups is not None and not set(data.names).isdisjoint(groups)
         if test_to_run.of_groups and not (default and named_alike):
             groups_to_test = groups
-    rows = None
     if explain_rows is not None or np.size(explain):
         rows = rows_asked(explain, explain_rows, data)
     if direct:
         check_rows(data, owner="rank: direct=True")
     if interactions:
         check_pairs(data)
+
     # --- the forest and its measures ---
-    growth = {name: arguments[name] for name in PARAMETERS}
-    own = [name for name in changed if name in PARAMETERS]
-    forest, forest_name = forest_of(estimator, growth, own, data, execution)
-    clustered = None
+    forest, forest_name = forest_of(estimator, growth, changed, data, execution)
+    out_of_bag, clustered = leaves_rows_out(forest), None
     if representatives is not None:
         with execution.step("cluster"):
-            data, clustered = clustering.represented(data, representatives)
+            data, clustered = grouping.represented(data, representatives)
     if direct and of_clusters and clusters is not None:
         with execution.step("cluster"):
             groups = given_others.correlated_groups(data.table, clusters)
-    out_of_bag = leaves_rows_out(forest)
-    chosen, required, note = choose(
+    to_compute, required, note = choose(
         measure, forest=forest_name, task=data.task, out_of_bag=out_of_bag
     )
-    execution.left_out += filter(None, [note])
+    if note:
+        execution.left_out.append(note)
     tested_measure = None
-    if test_to_run is not None:
-        tested_measure = significance.measure_to_test(test_to_run, chosen, forest, default=default)
-    if tested_measure is not None and not default:
+    if test_to_run is not None and default:  # which has a measure of its own
+        tested_measure = catalogue[automatic(forest)]
+    elif test_to_run is not None and not test_to_run.of_rows:
+        suited = filter(test_to_run.suits, (*to_compute, *catalogue))
+        tested_measure = next(suited)
         required.append(tested_measure)
-        chosen = list(dict.fromkeys((*chosen, tested_measure)))
-    ranked_by = chosen[0]
+        to_compute = list(dict.fromkeys((*to_compute, tested_measure)))
+    ranked_by = to_compute[0]
     if ranked_by.favors_many_values:
         data = with_bias(data, ranked_by, out_of_bag, execution)
     if feature_groups is not None and groups_to_test is None and not out_of_bag:
@@ -270,21 +280,20 @@ def rank(
         )
     if intervals or stability is not None:
         precision.check_measure(ranked_by, data.n_columns, stability)
-    inputs = Inputs(forest, data, execution.random_state, execution.n_jobs, execution.verbose, True)
+    inputs = Inputs(forest, data, execution.random_state, n_jobs, execution.verbose, True)
     with execution.warnings_as_notes():
-        measures, n_used = grow_and_compute(chosen, inputs, execution, required=required)
-    execution.notes(execution.left_out)
+        measures, n_used = grow_and_compute(to_compute, inputs, execution, required=required)
+    execution.tell(*execution.left_out)
     first = as_importances(next(iter(measures.values())))
     if intervals:  # before a long test
         variance_error(data, first.unit, "rank: intervals=True")
-    # --- the steps beside them ---
-    parts: dict[str, Any] = {}
-    kept_beside = partial(checkpoint_beside, execution.checkpoint)
-    tested = tested_groups = None
+
+    # --- the significance test ---
+    parts, tested, tested_groups = dict[str, Any](), None, None
     if test_to_run is not None:
         test_it = partial(
             significance.run_test,
-            *(test_to_run, choices, tested_measure, measures),
+            *(test_to_run, test_arguments, tested_measure, measures),
             *(groups_to_test, source, inputs, execution),
             default=default,
         )
@@ -299,60 +308,59 @@ def rank(
             if not default:
                 raise
             execution.leave_out(f"the test of importances is left out: {error}")
-        if tested is not None:
-            execution.notes(tested.notes)
     selected = significance.selected_by(tested)
-    n_found = len(selected) if significance.verdicts_of(tested) else 0
-    many = n_found > given_others.MANY_FOUND and not direct and data.weights is None
-    if tested is not None and many:
-        execution.tell(
-            f"{tested.method}: {n_found:,} features are confirmed or candidates, and some may be "
-            "associated with the target only through others. Hint: direct=True tests each "
-            "feature given all others"
-        )
+    if tested is not None:
+        execution.tell(*tested.notes)
+        many = len(selected) > given_others.MANY_FOUND and isinstance(tested, AdjustedSignificance)
+        if many and not direct and data.weights is None:
+            execution.tell(
+                f"{tested.method}: {len(selected):,} features are confirmed or candidates, and "
+                "some may be associated with the target only through others. Hint: direct=True "
+                "tests each feature given all others"
+            )
     parts["tested"] = tested
     if direct:
-        kept = kept_beside("direct")
+        file = checkpoint_beside(execution.checkpoint, "direct")
         parts["direct"], parts["direct_groups"] = execution.run(
             "the test of direct effects",
-            partial(given_others.test_given_others, inputs, groups, execution, kept),
+            partial(given_others.test_given_others, inputs, groups, execution, file),
             timed="direct",
-            checkpoint=kept,
+            checkpoint=file,
         ) or (None, None)
         if parts["direct"] is not None:
             parts["direct_clusters"] = given_others.clusters_of(parts["direct"], data.table)
 
-    forest_and_rows = cache(partial(described, inputs))
-    order, found = in_order(first, tested).names, set(selected)
-    best = [name for i, name in enumerate(order) if i < effects.DESCRIBED or name in found]
+    # --- effects, rows and pairs ---
+    forest_and_rows, relevant = cache(partial(described, inputs)), set(selected)
+    order = in_order(first, tested).names
+    best = [name for i, name in enumerate(order) if i < effects.DESCRIBED or name in relevant]
     parts["described"] = execution.run(
         "the directions of effects",
         lambda: describe_effects(
             *forest_and_rows(),
             best,
-            relevant=found,
+            relevant=relevant,
             pos_label=data.positive,
-            n_jobs=execution.n_jobs,
+            n_jobs=n_jobs,
         ),
         timed="effects",
     )
     if rows is not None:
         parts["rows"] = execution.run(
             "the importances in rows",
-            lambda: importances_of_rows(
-                rows, data, forest_and_rows()[0], data.positive, execution.n_jobs
-            ),
+            lambda: importances_of_rows(rows, data, forest_and_rows()[0], data.positive, n_jobs),
             timed="rows",
         )
     if interactions:
-        kept = kept_beside("interactions")
+        file = checkpoint_beside(execution.checkpoint, "interactions")
         parts["pairs"] = execution.run(
             "the interactions",
-            lambda: all_pairs(inputs, *forest_and_rows(), execution, kept),
+            lambda: all_pairs(inputs, *forest_and_rows(), execution, file),
             timed="interactions",
-            checkpoint=kept,
+            checkpoint=file,
         )
-    # Strata are for the test alone.
+
+    # --- precision: strata are for the test alone ---
     without_strata = data.with_exchangeability(data.exchangeability.without_strata())
     ranking = replace(inputs, data=without_strata)
     on_parts = partial(
@@ -364,24 +372,24 @@ def rank(
     )
     if intervals:
         parts["intervals"] = on_parts(
-            *("intervals", confidence_intervals, n_resamples or 100, 0.75),
-            measure=first,
+            "intervals", confidence_intervals, n_resamples or 100, 0.75, measure=first
         )
     if stability is not None:
+        by_name = {"measure": ranked_by.name, "k": stability}
         parts["stability"] = on_parts(
-            *("stability", ranking_stability, n_resamples or 50, 0.5),
-            measure=ranked_by.name,
-            k=stability,
+            "stability", ranking_stability, n_resamples or 50, 0.5, **by_name
         )
     parts["trees"] = execution.run(
         "the number of trees that is needed",
         partial(precision.trees_for, ranked_by, ranking, len(selected)),
         timed="trees needed",
     )
+
+    # --- clusters and groups of features ---
     if clusters is not None:
         clustered = execution.run(
             "the clusters of features",
-            partial(clustering.clusters_of, data, first, clusters, distance),
+            partial(grouping.clusters_of, data, first, clusters, distance),
             timed="cluster",
         )
     group_importances, members = None, dict[str, Sequence[str]]()
@@ -393,7 +401,7 @@ def rank(
         if out_of_bag:
             group_importances = execution.run(
                 "the MDA of groups",
-                lambda: mda(forest, data, feature_groups=members, n_jobs=execution.n_jobs),
+                lambda: mda(forest, data, feature_groups=members, n_jobs=n_jobs),
                 timed="feature_groups",
             )
         else:
@@ -403,22 +411,21 @@ def rank(
     if execution.stop is not None:
         unfinished = ", ".join(execution.unfinished)
         execution.leave_out(f"interrupted; left out of the results: {unfinished}")
-    # --- the report ---
+
+    # --- the record and the report ---
     parts = {name: part for name, part in parts.items() if part is not None}
     provenance, groups_of_rows = data.provenance, data.exchangeability.groups
     with faults_of_ours():
-        settings, results = precision.record_of(parts)
+        further = dict[str, Any]()
         settings = {
             "forest": forest_name,
             "n_estimators": forest.n_estimators,
             **forest.forest_.settings.to_dict(),
             "measures": list(measures),
             **{name: dict(part.metadata.get(name, {})) for name, part in measures.items()},
-            **settings,
             **provenance.settings,
         }
-        settings |= {name: arguments[name] for name in named if name in changed}
-        results |= {
+        results: dict[str, Any] = {
             **out_of_bag_accuracy(forest, data.target, groups_of_rows),
             "features_used": n_used,
             "importance_sum": float(first.values.sum()),
@@ -430,7 +437,31 @@ def rank(
                 if isinstance(part, Significance)
             },
         }
-        further = {}
+        for name in ("clusters", "representatives", "distance"):
+            if arguments[name] != defaults[name].default:
+                settings[name] = arguments[name]
+        if tested is not None:
+            settings["significance"], results["significance"] = significance.record_of(tested)
+        if "direct" in parts:
+            of_direct = parts["direct"], parts.get("direct_groups")
+            settings["direct"], results["direct"] = given_others.record_of(*of_direct)
+        if "intervals" in parts or "stability" in parts:
+            of_parts = precision.record_of(parts.get("intervals"), parts.get("stability"))
+            settings, results = settings | of_parts[0], results | of_parts[1]
+        if "trees" in parts:
+            needed = parts["trees"]
+            trees = {"trees_to_rank": needed.trees_to_rank, "trees_to_see": needed.trees_to_see}
+            results["trees_needed"] = {
+                "first_features": needed.k,
+                "agreement_of_halves": float(needed.agreement[-1]),
+                "agreement_interval": list(needed.interval()),
+                "wanted_agreement": needed.wanted,
+                **{name: float(n) if np.isfinite(n) else None for name, n in trees.items()},
+            }
+        if "pairs" in parts:
+            results["interactions"] = parts["pairs"].figures()
+        if "rows" in parts:
+            results["rows"] = [part.figures() for part in parts["rows"]]
         if group_importances is not None:
             parts["groups"], further[OF_GROUPS] = grouping.table_of(
                 group_importances,
@@ -442,15 +473,6 @@ def rank(
             )
             of_mda = group_importances.metadata.get("mda", {})
             settings["group_mda"] = {"source": source, "n_groups": len(members), **of_mda}
-        if tested is not None:
-            settings["significance"], results["significance"] = significance.record_of(tested)
-        if "direct" in parts:
-            of_direct = parts["direct"], parts.get("direct_groups")
-            settings["direct"], results["direct"] = given_others.record_of(*of_direct)
-        if "pairs" in parts:
-            results["interactions"] = parts["pairs"].figures()
-        if "rows" in parts:
-            results["rows"] = [part.figures() for part in parts["rows"]]
         if groups_of_rows is not None:
             results["groups"] = data.exchangeability.n_units
         if feature_groups is not None:
@@ -460,9 +482,10 @@ def rank(
         variants, above = provenance.variants, list[Any]()
         placed = variants is not None or clustered is not None
         if placed:
-            above = clustering.sections_of(first, variants, clustered, tested)
+            shown = significance.manhattan(tested, first)
+            above = grouping.sections_of(first, variants, clustered, shown)
         report = summarize(
-            list(measures.values()),
+            measures,
             execution.record(data.facts(), settings=settings, results=results),
             data=forest_and_rows()[1] if "described" in parts else None,
             above=above,
@@ -472,13 +495,10 @@ def rank(
         )
         table = {**report.table, **effects.target_columns(data, order)}
         if placed:
-            table = clustering.with_clusters(table, variants, clustered)
-        report = replace(
-            report,
-            table=table,
-            further={**further, **report.further},
-            notes=tuple(dict.fromkeys((*provenance.remarks, *execution.remarks))),
-        )
+            table = grouping.with_clusters(table, variants, clustered)
+        notes = tuple(dict.fromkeys((*provenance.remarks, *execution.remarks)))
+        further |= report.further
+        report = replace(report, table=table, further=further, notes=notes)
     if execution.stop is not None:
         raise AnalysisInterrupted(report, execution.stop) from None
     return report

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from inspect import getdoc
 from itertools import takewhile
 from operator import attrgetter
@@ -13,24 +13,25 @@ from typing import Any
 
 import numpy as np
 
-from duramen.analyses.clustering import (
-    DISTANCE,
-    clusters_of,
-    sections_of,
-    with_clusters,
-    with_sections,
-)
-from duramen.analyses.execution import AnalysisInterrupted, Execution, checkpoints
+from duramen.analyses.execution import AnalysisInterrupted, Execution
+from duramen.analyses.feature_groups import clusters_of, sections_of, with_clusters
 from duramen.data import LearningSet
 from duramen.data.target import target_class
 from duramen.forests.settings import resolve_subspace
+from duramen.io.groups import DISTANCE
 from duramen.io.store.reader import memory_bytes
 from duramen.jobs.progress import estimates
 from duramen.plots.curves import FOUND
 from duramen.reading.tables import read
-from duramen.reports import Report
-from duramen.reports.facts import OTHER_METHODS, page, sizes, subject, unit_words
-from duramen.reports.report import HELD, Chart, Plot, Prose, Run, Section, Table
+from duramen.reports.report import (
+    HELD,
+    OTHER_METHODS,
+    Report,
+    Section,
+    Table,
+    page,
+    unit_words,
+)
 from duramen.results.importances import Importances
 from duramen.results.summary import Column, counted
 from duramen.selection import BaseSelector, Selector, catalogue
@@ -188,7 +189,7 @@ def select(
                 f"select: {name} has no effect with {named}, which does not permute rows by "
                 f"{name}; use {able}"
             )
-    execution.notes(data.provenance.remarks)
+    execution.tell(*data.provenance.remarks)
     searches = record.name == SELECTOR
     if searches:
         _settle(model, data, parameters, execution)
@@ -196,7 +197,7 @@ def select(
     try:
         with (
             estimates(None) if searches else nullcontext(),
-            execution.keeping(lambda: checkpoints(execution.checkpoint)),
+            execution.keeping(execution.checkpoint),
             execution.step("search"),
             execution.warnings_as_notes(),
         ):
@@ -208,11 +209,12 @@ def select(
         stop, clusters = error, None
         steps = counted(len(next(iter(model.history_.values()), ())), "tree")
         execution.tell(f"interrupted; the results are those after {steps}")
-    scores, variants, clustered = model.importances_, data.provenance.variants, None
+    scores, summary, selected = model.importances_, model.summary(), model.selected_
+    variants, clustered = data.provenance.variants, None
     if clusters is not None:
         with execution.step("cluster"):
             clustered = clusters_of(data, scores, clusters, distance)
-    summary = model.summary()
+    n_found = len(selected)
     run = execution.record(
         data.facts(),
         settings={
@@ -223,13 +225,99 @@ def select(
             **({} if clusters is None else {"clusters": clusters, "distance": distance}),
             "notes": list(execution.remarks),
         },
-        results={"features_found": len(model.selected_), **summary.results, "unit": scores.unit},
+        results={"features_found": n_found, **summary.results, "unit": scores.unit},
     )
-    report = selection_report(model, record, run)
-    report = replace(
-        with_sections(report, sections_of(scores, variants, clustered)),
-        table=with_clusters(report.table, variants, clustered),
+
+    # --- the table and the sections: curve, features found ---
+    ranked = np.argsort(-scores.values, kind="stable")
+    rows = np.concatenate([selected, ranked[~model.support_[ranked]]])
+    table: dict[str, Any] = {
+        "name": pa.array([scores.names[j] for j in rows.tolist()], pa.string()),
+        "found": pa.array(np.arange(len(rows)) < n_found, pa.bool_()),
+        **{c.name: pa.array(c.take(rows).values) for c in summary.columns},
+        "importance": scores.values[rows],
+    }
+    sections: list[Section | Table] = []
+    if "n_selected" in model.history_:
+        n_selected, step = np.concatenate([[0], model.history_["n_selected"]]), summary.step
+        last = len(n_selected) - 1
+        chart = Section(
+            f"Features found, {step} by {step}",
+            (
+                f"Number of features found after each {step}. A line that is still rising at its "
+                f"end indicates that more {step}s would find more features.",
+            ),
+            figure=FOUND,
+            of={"features found": n_selected},
+            text=f"Line chart of the number of features found against the number of {step}s: "
+            f"{int(n_selected[last // 2]):,} after {last // 2:,} {step}s, "
+            f"{int(n_selected[-1]):,} after {last:,}.",
+        )
+        sections.append(chart)
+    places = sections_of(scores, variants, clustered)
+    if n_found:
+        features = counted(data.n_columns, "feature")
+        count = f"{n_found:,} of {features} {'were' if n_found > 1 else 'was'} found"
+        best = selected[np.argsort(-scores.values[selected], kind="stable")[:HELD]]
+        found = f"{counted(n_found, 'feature')} found"
+        some = f"The {_ROWS:,} most important of {found}" if n_found > _ROWS else f"All {found}"
+        features_found = Table(
+            "Features found",
+            (
+                Column("feature", [scores.names[j] for j in best.tolist()], "name"),
+                *(column.take(best) for column in summary.columns),
+                Column("importance", fixed(scores.values[best], 5)),
+            ),
+            f"{some}, in the order of their importance; result.csv and result.parquet hold all "
+            "features.",
+            shown=_ROWS,
+            total=n_found,
+            what="features found",
+            main=True,
+        )
+        sections += [*places, features_found]
+    else:
+        count, next_step = "No feature was found", _NEXT_STEP
+        if searches and model.draws_.mean() < 10:
+            next_step = (
+                "A feature needs 10 trees or more to be judged: --trees or --n-subspace-features "
+                "gives each to more trees, and --patience 0 does not end the search early."
+            )
+        elif searches:
+            next_step += " More trees (--trees) with --patience 0 search longer."
+        lines = (f"{count}.", next_step)
+        sections += [Section("Features found", lines, brief=(next_step,)), *places]
+    if searches:
+        reading = _reading_of_search(model)
+    else:  # what the class says that the selector does, before formulas
+        text = str(getdoc(record.kind)).partition("\n\nParameters\n")[0]
+        paragraphs = takewhile(lambda part: "math:" not in part, text.split("\n\n"))
+        reading = [" ".join(part.replace("`", "").split()) for part in paragraphs]
+        if record.goal == "ranking":
+            reading.append("The number of selected features is chosen by the user, not estimated.")
+        if record.reference:
+            reading.append(f"Source: {record.reference}")
+    figures = {
+        name.replace("_", " "): f"{figure:,}" if isinstance(figure, int) else f"{figure:.4g}"
+        for name, figure in summary.results.items()
+        if figure is not None
+    }
+    report = page(
+        SelectionReport,
+        run,
+        facts={"features found": f"{n_found:,}", **figures},
+        sections=sections,
+        reading=reading,
+        cautions=(*(_CAUTIONS_OF_SEARCH if searches else ()), *_CAUTIONS, OTHER_METHODS),
+        kind=record.title,
+        title=f"Features selected for {run.target}",
+        conclusion=f"{count} ({', '.join(filter(None, (record.title, summary.run)))}).",
+        table=with_clusters(table, variants, clustered),
+        references=(record.reference,) if record.reference else (),
         notes=tuple(execution.remarks),
+        selected=tuple(scores.names[j] for j in selected.tolist()),
+        importances=scores,
+        selector=model,
     )
     if stop is not None:
         raise AnalysisInterrupted(report, stop) from None
@@ -313,98 +401,6 @@ def _settle(
             f"{n_trees:,} trees at most: {least}at most {duration(seconds * n_trees)}; Ctrl-C ends "
             "the search and writes what was found"
         )
-
-
-def selection_report(model: BaseSelector, record: Selector, run: Run) -> SelectionReport:
-    """Return the report of a fitted selector: curve, table of the features, how to read it."""
-    scores, summary, selected = model.importances_, model.summary(), model.selected_
-    n_found, searches = len(selected), record.name == SELECTOR
-    ranked = np.argsort(-scores.values, kind="stable")
-    rows = np.concatenate([selected, ranked[~model.support_[ranked]]])
-    table: dict[str, Any] = {
-        "name": pa.array([scores.names[j] for j in rows.tolist()], pa.string()),
-        "found": pa.array(np.arange(len(rows)) < n_found, pa.bool_()),
-        **{c.name: pa.array(c.take(rows).values) for c in summary.columns},
-        "importance": scores.values[rows],
-    }
-    sections: list[Section] = []
-    if "n_selected" in model.history_:
-        n_selected, step = np.concatenate([[0], model.history_["n_selected"]]), summary.step
-        last = len(n_selected) - 1
-        chart = Chart(
-            title=f"Features found, {step} by {step}",
-            plot=Plot(FOUND, {"features found": n_selected}),
-            text=f"Line chart of the number of features found against the number of {step}s: "
-            f"{int(n_selected[last // 2]):,} after {last // 2:,} {step}s, "
-            f"{int(n_selected[-1]):,} after {last:,}.",
-            caption=f"Number of features found after each {step}. A line that is still rising at "
-            f"its end indicates that more {step}s would find more features.",
-        )
-        sections.append(chart)
-    if n_found:
-        features = counted(run.n_features or 0, "feature")
-        count = f"{n_found:,} of {features} {'were' if n_found > 1 else 'was'} found"
-        best = selected[np.argsort(-scores.values[selected], kind="stable")[:HELD]]
-        found = f"{counted(n_found, 'feature')} found"
-        some = f"The {_ROWS:,} most important of {found}" if n_found > _ROWS else f"All {found}"
-        sections.append(
-            Table(
-                "Features found",
-                (
-                    Column("feature", [scores.names[j] for j in best.tolist()], "name"),
-                    *(column.take(best) for column in summary.columns),
-                    Column("importance", fixed(scores.values[best], 5)),
-                ),
-                f"{some}, in the order of their importance; result.csv and result.parquet hold all "
-                "features.",
-                shown=_ROWS,
-                total=n_found,
-                what="features found",
-                main=True,
-            )
-        )
-    else:
-        count, next_step = "No feature was found", _NEXT_STEP
-        if searches and model.draws_.mean() < 10:
-            next_step = (
-                "A feature needs 10 trees or more to be judged: --trees or --n-subspace-features "
-                "gives each to more trees, and --patience 0 does not end the search early."
-            )
-        elif searches:
-            next_step += " More trees (--trees) with --patience 0 search longer."
-        sections.append(Prose("Features found", (f"{count}.", next_step), brief=(next_step,)))
-    if searches:
-        reading = _reading_of_search(model)
-    else:  # what the class says that the selector does, before formulas
-        text = str(getdoc(record.kind)).partition("\n\nParameters\n")[0]
-        paragraphs = takewhile(lambda part: "math:" not in part, text.split("\n\n"))
-        reading = [" ".join(part.replace("`", "").split()) for part in paragraphs]
-        if record.goal == "ranking":
-            reading.append("The number of selected features is chosen by the user, not estimated.")
-        if record.reference:
-            reading.append(f"Source: {record.reference}")
-    figures = {
-        name.replace("_", " "): f"{figure:,}" if isinstance(figure, int) else f"{figure:.4g}"
-        for name, figure in summary.results.items()
-        if figure is not None
-    }
-    return page(
-        SelectionReport,
-        run,
-        facts={**sizes(run), "features found": f"{n_found:,}", **figures},
-        sections=sections,
-        reading=reading,
-        cautions=(*(_CAUTIONS_OF_SEARCH if searches else ()), *_CAUTIONS, OTHER_METHODS),
-        kind=record.title,
-        title=f"Features selected for {run.target}",
-        conclusion=f"{count} ({', '.join(filter(None, (record.title, summary.run)))}).",
-        subject=subject(run),
-        table=table,
-        references=(record.reference,) if record.reference else (),
-        selected=tuple(scores.names[j] for j in selected.tolist()),
-        importances=scores,
-        selector=model,
-    )
 
 
 def _reading_of_search(search: Any) -> list[str]:

@@ -338,7 +338,7 @@ class SelectionEvaluation(Result):
         return columns
 
     def _summary(self, rows: int) -> Summary:
-        columns = [column.first(rows) for column in self.overview()]
+        columns = [column.take(rows) for column in self.overview()]
         heading = (
             f"SelectionEvaluation: {len(dict.fromkeys(self.methods))} methods in "
             f"{self.n_resamples} splits into {self.n_train} training and {self.n_test} test rows",

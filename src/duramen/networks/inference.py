@@ -30,8 +30,8 @@ from duramen.networks.targets import (
     pairs_of,
     responses_of,
 )
-from duramen.results.network import Network, dense
-from duramen.results.result import warn_of
+from duramen.results.network import Network
+from duramen.results.result import dense, warn_of
 from duramen.support import checks
 from duramen.support.arrays import BoolArray, FloatArray, IntArray
 from duramen.support.provenance import fingerprint, versions

@@ -15,23 +15,42 @@ from io import StringIO
 from itertools import count
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, Self, TypeVar
 
 from markupsafe import escape
 
+from duramen.importances import Measure, catalogue
+from duramen.importances.measure import Measured
 from duramen.io import write_table
 from duramen.plots.canvas import ACCENT, INK, MUTED, ON_ACCENT
+from duramen.plots.importances import BY_DEGREE
 from duramen.results.archive import Savable, Saved
+from duramen.results.importances import Importances
 from duramen.results.result import ResultFigure
-from duramen.results.summary import Column, Framed, Summary
+from duramen.results.significance import Significance
+from duramen.results.summary import Column, Framed, Summary, counted
 from duramen.support.arrow import pa
 from duramen.support.files import expanded, replacing
-from duramen.support.text import printable
+from duramen.support.text import joined, printable
 from duramen.support.warning import warn
 
-if TYPE_CHECKING:
-    from duramen.data import Target
-
+LEVEL = 0.05
+"""False discovery rate at which features are counted as significant."""
+DRAWN = 20
+"""The most features that a figure shows."""
+HELD = 1000
+"""Rows of the main table, of which a page, a terminal or a notebook shows the first."""
+WORKBOOK = "result.xlsx"
+OF_GROUPS, OF_ROWS, OF_PAIRS = "result-groups.csv", "result-rows.csv", "result-pairs.csv"
+OTHER_METHODS = (
+    "duramen rank, duramen select and Boruta may find different features in one file, because they "
+    "control different errors: rank the probability that any confirmed feature is false; select "
+    "the false discovery rate of a search, against a permuted copy of each feature; Boruta the "
+    "errors of counting in how many forests a feature exceeds the largest permuted copy."
+)
+"""Why commands disagree, for the reports of each."""
+_ARCHIVE = "report.npz"
+_LONGEST = 4000  # characters of a text on the page; sentences and commands hold many names
 _INCHES = 4.4  # width of a figure
 _VARIABLES = {
     ACCENT: "var(--accent)",
@@ -39,148 +58,65 @@ _VARIABLES = {
     MUTED: "var(--muted)",
     ON_ACCENT: "var(--on-accent)",
 }
+_UNITS = {
+    "bits": "bits of information",
+    "gini": "decrease of Gini impurity",
+    "variance": "decrease of variance",
+    "chi-square": "sum of log-rank statistics",
+    "1": "importance",
+    "fraction": "fraction of the sum of all importances",
+}
+_ADJUSTED = {
+    "bh": "Benjamini and Hochberg",
+    "by": "Benjamini and Yekutieli",
+    "storey": "Storey, Taylor and Siegmund",
+}
+
+# --- parts of a report ------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
-class Plot:
-    """Figure to be drawn."""
+class Section(Savable):
+    """A section: paragraphs, names and values, a figure, or sections below it.
 
-    figure: ResultFigure
-    of: Any  # result that it draws
-    options: Mapping[str, Any] = field(default_factory=dict)  # its options, by name
-
-
-def svg(plot: Plot, text: str, prefix: str) -> str:
-    """Draw a figure as an ``<svg>`` element.
-
-    `text` says what it shows, for those who cannot see it; `prefix` makes its ids differ from those
-    of others on the page.
-    """
-    # Figures of a page need no backend: that of MPLBACKEND need not exist here. One that exists is
-    # the default for whoever draws later.
-    backend = None if "matplotlib" in sys.modules else os.environ.pop("MPLBACKEND", None)
-    matplotlib: Any = import_module("matplotlib")
-    if backend is not None:
-        os.environ["MPLBACKEND"] = backend
-        with suppress(ValueError):
-            matplotlib.rcParams["backend"] = backend
-    from matplotlib.figure import Figure
-
-    figure, buffer = plot.figure, StringIO()
-    canvas = Figure(figsize=(_INCHES, figure.height(plot.of, plot.options)), layout="constrained")
-    figure.draw(plot.of, **plot.options, ax=canvas.add_subplot())
-    style = {"svg.fonttype": "none", "svg.hashsalt": prefix, "font.family": "DejaVu Sans"}
-    with matplotlib.rc_context(style), warnings.catch_warnings():
-        # A glyph that matplotlib's font lacks is no loss: the browser draws the text.
-        warnings.filterwarnings("ignore", message="Glyph .* missing from font")
-        nothing = dict.fromkeys(("Date", "Creator", "Format", "Type"))
-        canvas.savefig(buffer, format="svg", transparent=True, metadata=nothing)
-    drawn = buffer.getvalue()
-    head, body = drawn[drawn.index("<svg") :].split(">", 1)
-    box = re.search(r'viewBox="[^"]*"', head)
-    body = re.sub(r"<metadata>.*?</metadata>", "", body, flags=re.DOTALL)
-    body = re.sub(r'\bid="', f'id="{prefix}-', body)
-    body = re.sub(r'(href="|url\()#', rf"\1#{prefix}-", body)
-    for color, variable in _VARIABLES.items():
-        body = body.replace(color, variable)
-    said = escape(printable(text, _LONGEST))
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" '
-        f'{box.group(0) if box else ""} role="img" aria-label="{said}">{body}'
-    )
-
-
-_LONGEST = 4000  # characters of a text on the page; sentences and commands hold many names
-
-
-def render(report: Any) -> str:
-    """Return a report as one self-contained HTML page.
-
-    Figures and styles are inside; it loads nothing, runs nothing, follows the reader's choice of
-    light or dark, and can be printed. Names from the data are escaped, control characters in them
-    are shown as such, and long text is cut in its middle.
-
-    Parameters
+    Attributes
     ----------
-    report : Report
-        What a summary or an analysis has returned.
+    title : str
+    lines : tuple of str
+        Paragraphs; of a figure, its caption.
+    points, caution : bool
+        Whether the lines are points of a list, and whether they warn.
+    facts : tuple of pairs of str
+        Names, and what stands beside each.
+    figure, of, options : ResultFigure, result, mapping
+        Figure to be drawn, the result that it draws, and its options, by name.
+    text : str
+        What the figure shows, for those who cannot see it.
+    drawing : str
+        The figure, drawn as an svg element.
+    sections : tuple of Section or Table
+        Sections below this one.
+    folded, tiled : bool
+        Whether these are hidden until a reader opens them, and not printed; and whether they lie
+        beside each other where there is room.
+    brief : tuple of str
+        What is said in a terminal.
     """
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    environment = Environment(
-        loader=PackageLoader("duramen.reports"),
-        autoescape=True,
-        # Markup, of a class of its own, stays as it is.
-        finalize=lambda value: printable(value, _LONGEST) if type(value) is str else value,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
-    report = report.drawn()
-    tables = (section for section in report.walk() if section.layout == "table")
-    columns = (column for table in tables for column in table.columns)
-    bars = {column: column.drawn() for column in columns if column.bars is not None}
-    return environment.get_template("report.html").render(report=report, bars=bars)
-
-
-WORKBOOK = "result.xlsx"
-_ARCHIVE = "report.npz"
-OF_GROUPS = "result-groups.csv"
-OF_ROWS, OF_PAIRS = "result-rows.csv", "result-pairs.csv"
-
-
-def write_tables(
-    folder: Path,
-    table: Mapping[str, Any],
-    further: Mapping[str, Mapping[str, Any]],
-    *,
-    spreadsheet_safe: bool,
-) -> None:
-    """Write result.csv, result.parquet and further tables."""
-    columns = pa.table(dict(table))
-    write_table(columns, folder / "result.csv", spreadsheet_safe=spreadsheet_safe)
-    write_table(columns, folder / "result.parquet")
-    for name, more in further.items():
-        write_table(pa.table(dict(more)), folder / name, spreadsheet_safe=spreadsheet_safe)
-
-
-DRAWN = 20
-"""The most features that a figure shows."""
-HELD = 1000
-"""Rows of the main table, of which a page, a terminal or a notebook shows the first."""
-
-
-@dataclass(frozen=True)
-class Fact(Savable):
-    """A name and what stands beside it."""
-
-    name: str
-    value: str
-
-
-@dataclass(frozen=True)
-class Facts(Savable):
-    """A section of names and values."""
-
-    layout: ClassVar[str] = "facts"
 
     title: str
-    facts: tuple[Fact, ...]
-    brief: tuple[str, ...] = ()  # what is said in a terminal
-
-
-@dataclass(frozen=True)
-class Prose(Savable):
-    """A section of sentences: paragraphs, or points of a list."""
-
-    layout: ClassVar[str] = "prose"
-
-    title: str
-    lines: tuple[str, ...]
-    points: bool = False  # whether the lines are points of a list
-    caution: bool = False  # whether they warn
-    brief: tuple[str, ...] = ()  # what is said in a terminal
+    lines: tuple[str, ...] = ()
+    points: bool = False
+    caution: bool = False
+    facts: tuple[tuple[str, str], ...] = ()
+    figure: ResultFigure | None = None
+    of: Any = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+    text: str = ""
+    drawing: str = ""
+    sections: tuple[Section | Table, ...] = ()
+    folded: bool = False
+    tiled: bool = False
+    brief: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -204,8 +140,6 @@ class Table(Savable):
     brief : tuple of str
         What is said of it in a terminal.
     """
-
-    layout: ClassVar[str] = "table"
 
     title: str
     columns: tuple[Column, ...]
@@ -244,38 +178,72 @@ def shown_columns(columns: Sequence[Column], n: int) -> tuple[Column, ...]:
     )
 
 
-@dataclass(frozen=True, eq=False)
-class Chart(Savable):
-    """A section with a figure."""
+@dataclass(frozen=True, kw_only=True)
+class Run(Savable):
+    """Command, data, settings and seed of a run.
 
-    layout: ClassVar[str] = "chart"
+    Only `paths` names folders, as the user did; a report does not show it.
 
-    title: str
-    plot: Plot | str  # drawn, as an svg element
-    text: str  # what the figure shows, for those who cannot see it
-    caption: str
+    What does not apply is None, as the data of a run without any.
 
-
-Part = Chart | Table | Prose | Facts
-
-
-@dataclass(frozen=True, eq=False)
-class Group(Savable):
-    """Sections under one title.
-
-    A folded group is closed until a reader opens it, and is not printed.
+    Parameters
+    ----------
+    command : str
+        The command line, files by their name alone.
+    task : str, optional
+        ``"classification"``, ``"regression"`` or ``"survival"``.
+    target : str, optional
+        Name of the target column.
+    file : str, optional
+        Name of the input file.
+    paths : mapping of str to str
+        Files as they were given, by the argument or option.
+    n_rows, n_features : int, optional
+        Shape of the table, without the target.
+    fingerprint : str, optional
+        Fingerprint of the encoded table and the target.
+    seed : int, optional
+        Seed of the random numbers.
+    settings : mapping
+        Every setting, defaults included, resolved.
+    versions : mapping
+        Versions of Python and of the packages.
+    classes : mapping of str to int, optional
+        Number of rows of each class.
+    results : mapping
+        A few figures, such as the out-of-bag error.
+    timings : mapping of str to float
+        Seconds that each step took.
+    citation : str
+        What the data ask to be cited; empty if nothing.
+    references : sequence of str
+        Sources of the methods, to be cited.
+    findings : sequence of mappings
+        What a look at the data found: ``"kind"``, ``"columns"``, ``"message"``, ``"hint"`` and
+        ``"values"`` of each `duramen.data.Finding`.
     """
 
-    layout: ClassVar[str] = "group"
+    command: str
+    task: str | None = None
+    target: str | None = None
+    file: str | None = None
+    paths: Mapping[str, str] = field(default_factory=dict)
+    n_rows: int | None = None
+    n_features: int | None = None
+    fingerprint: str | None = None
+    seed: int | None = None
+    settings: Mapping[str, Any]
+    versions: Mapping[str, str]
+    classes: Mapping[str, int] | None = None
+    results: Mapping[str, Any] = field(default_factory=dict)
+    timings: Mapping[str, float] = field(default_factory=dict)
+    citation: str = ""
+    references: Sequence[str] = ()
+    findings: Sequence[Mapping[str, Any]] = ()
 
-    title: str
-    sections: tuple[Part, ...]
-    folded: bool = True
-    note: str = ""
-    tiled: bool = False  # whether the sections lie beside each other where there is room
-
-
-Section = Part | Group
+    def to_json(self) -> str:
+        """Return the record as JSON text, as it stands in ``run.json``."""
+        return json.dumps(asdict(self), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -290,9 +258,9 @@ class Report(Saved, Framed):
         What it is about.
     run : Run
         Record of the run: settings, seed, versions, fingerprint of the data.
-    headline : tuple of Fact
-        The few figures to see first.
-    sections : tuple of Chart, Table, Prose, Facts or Group
+    headline : tuple of pairs of str
+        The few figures to see first: names and values.
+    sections : tuple of Section or Table
         The rest, from top to bottom; one table at most is the main one.
     conclusion : str
         The result in a sentence, above everything else.
@@ -311,8 +279,8 @@ class Report(Saved, Framed):
     kind: str
     title: str
     run: Run
-    headline: tuple[Fact, ...] = ()
-    sections: tuple[Section, ...] = ()
+    headline: tuple[tuple[str, str], ...] = ()
+    sections: tuple[Section | Table, ...] = ()
     conclusion: str = ""
     subject: tuple[str, ...] = ()
     table: Mapping[str, Any] = field(default_factory=dict)
@@ -393,19 +361,20 @@ class Report(Saved, Framed):
         number, failures = count(), list[str]()
 
         def with_drawing(section: Any) -> Any:
-            i = next(number)
-            if isinstance(section, Group):
-                return replace(section, sections=tuple(map(with_drawing, section.sections)))
-            if isinstance(section, Chart) and isinstance(section.plot, Plot):
-                try:
-                    drawing = svg(section.plot, section.text, f"figure{i}")
-                except Exception as error:  # results are not lost for want of a figure
-                    failures.append(
-                        f"the figure {section.title!r} is left out: {type(error).__name__}: {error}"
-                    )
-                    return Prose(section.title, (section.text,))
-                return replace(section, plot=drawing)
-            return section
+            prefix = f"figure{next(number)}"
+            if isinstance(section, Table):
+                return section
+            below = tuple(map(with_drawing, section.sections))
+            if section.figure is None:
+                return replace(section, sections=below) if below else section
+            undrawn: dict[str, Any] = {"figure": None, "of": None, "options": {}}
+            try:
+                return replace(section, **undrawn, drawing=svg(section, prefix))
+            except Exception as error:  # results are not lost for want of a figure
+                failures.append(
+                    f"the figure {section.title!r} is left out: {type(error).__name__}: {error}"
+                )
+                return replace(section, **undrawn, lines=(section.text,))
 
         sections = tuple(map(with_drawing, self.sections))
         for failure in failures:
@@ -421,14 +390,14 @@ class Report(Saved, Framed):
         below = (f"... and {more} more",) if more else ()
         return Summary(heading, columns, below, self.notes)
 
-    def walk(self) -> Iterator[Section]:
-        """Iterate over all sections, each group before those that are in it."""
+    def walk(self) -> Iterator[Section | Table]:
+        """Iterate over all sections, each before those below it."""
         for section in self.sections:
             yield section
-            if isinstance(section, Group):
+            if isinstance(section, Section):
                 yield from section.sections
 
-    def section(self, title: str) -> Section:
+    def section(self, title: str) -> Any:
         """Return the section of that title.
 
         Raises
@@ -442,76 +411,246 @@ class Report(Saved, Framed):
         raise KeyError(title)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Run(Savable):
-    """Command, data, settings and seed of a run.
+# --- the page and the files
 
-    Only `paths` names folders, as the user did; a report does not show it.
 
-    What does not apply is None, as the data of a run without any.
+def render(report: Any) -> str:
+    """Return a report as one self-contained HTML page.
+
+    Figures and styles are inside; it loads nothing, runs nothing, follows the reader's choice of
+    light or dark, and can be printed. Names from the data are escaped, control characters in them
+    are shown as such, and long text is cut in its middle.
 
     Parameters
     ----------
-    command : str
-        The command line, files by their name alone.
-    task : str, optional
-        ``"classification"``, ``"regression"`` or ``"survival"``.
-    target : str, optional
-        Name of the target column.
-    file : str, optional
-        Name of the input file.
-    paths : mapping of str to str
-        Files as they were given, by the argument or option.
-    n_rows, n_features : int, optional
-        Shape of the table, without the target.
-    fingerprint : str, optional
-        Fingerprint of the encoded table and the target.
-    seed : int, optional
-        Seed of the random numbers.
-    settings : mapping
-        Every setting, defaults included, resolved.
-    versions : mapping
-        Versions of Python and of the packages.
-    classes : mapping of str to int, optional
-        Number of rows of each class.
-    results : mapping
-        A few figures, such as the out-of-bag error.
-    timings : mapping of str to float
-        Seconds that each step took.
-    citation : str
-        What the data ask to be cited; empty if nothing.
-    references : sequence of str
-        Sources of the methods, to be cited.
-    findings : sequence of mappings
-        What a look at the data found: ``"kind"``, ``"columns"``, ``"message"``, ``"hint"`` and
-        ``"values"`` of each `duramen.data.Finding`.
+    report : Report
+        What a summary or an analysis has returned.
     """
+    from jinja2 import Environment, PackageLoader, StrictUndefined
 
-    command: str
-    task: str | None = None
-    target: str | None = None
-    file: str | None = None
-    paths: Mapping[str, str] = field(default_factory=dict)
-    n_rows: int | None = None
-    n_features: int | None = None
-    fingerprint: str | None = None
-    seed: int | None = None
-    settings: Mapping[str, Any]
-    versions: Mapping[str, str]
-    classes: Mapping[str, int] | None = None
-    results: Mapping[str, Any] = field(default_factory=dict)
-    timings: Mapping[str, float] = field(default_factory=dict)
-    citation: str = ""
-    references: Sequence[str] = ()
-    findings: Sequence[Mapping[str, Any]] = ()
+    environment = Environment(
+        loader=PackageLoader("duramen.reports"),
+        autoescape=True,
+        # Markup, of a class of its own, stays as it is.
+        finalize=lambda value: printable(value, _LONGEST) if type(value) is str else value,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    report = report.drawn()
+    tables = (section for section in report.walk() if isinstance(section, Table))
+    columns = (column for table in tables for column in table.columns)
+    bars = {column: column.drawn() for column in columns if column.bars is not None}
+    return environment.get_template("report.html").render(report=report, bars=bars)
 
-    @property
-    def target_class(self) -> type[Target]:
-        """Class of the target; that of numbers where the task is not known."""
-        from duramen.data.target import NumberTarget, target_class
 
-        return target_class(self.task or NumberTarget.task)
+def svg(section: Section, prefix: str) -> str:
+    """Draw the figure of a section as an ``<svg>`` element.
 
-    def to_json(self) -> str:
-        """Return the record as JSON text, as it stands in ``run.json``."""
-        return json.dumps(asdict(self), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    `prefix` makes its ids differ from those of other figures on the page.
+    """
+    figure = section.figure
+    if figure is None:
+        raise ValueError(f"reports: the section {section.title!r} has no figure")
+    # Figures of a page need no backend: that of MPLBACKEND need not exist here. One that exists is
+    # the default for whoever draws later.
+    backend = None if "matplotlib" in sys.modules else os.environ.pop("MPLBACKEND", None)
+    matplotlib: Any = import_module("matplotlib")
+    if backend is not None:
+        os.environ["MPLBACKEND"] = backend
+        with suppress(ValueError):
+            matplotlib.rcParams["backend"] = backend
+    from matplotlib.figure import Figure
+
+    size = _INCHES, figure.height(section.of, section.options)
+    canvas, buffer = Figure(figsize=size, layout="constrained"), StringIO()
+    figure.draw(section.of, **section.options, ax=canvas.add_subplot())
+    style = {"svg.fonttype": "none", "svg.hashsalt": prefix, "font.family": "DejaVu Sans"}
+    with matplotlib.rc_context(style), warnings.catch_warnings():
+        # A glyph that matplotlib's font lacks is no loss: the browser draws the text.
+        warnings.filterwarnings("ignore", message="Glyph .* missing from font")
+        nothing = dict.fromkeys(("Date", "Creator", "Format", "Type"))
+        canvas.savefig(buffer, format="svg", transparent=True, metadata=nothing)
+    drawn = buffer.getvalue()
+    head, body = drawn[drawn.index("<svg") :].split(">", 1)
+    box = re.search(r'viewBox="[^"]*"', head)
+    body = re.sub(r"<metadata>.*?</metadata>", "", body, flags=re.DOTALL)
+    body = re.sub(r'\bid="', f'id="{prefix}-', body)
+    body = re.sub(r'(href="|url\()#', rf"\1#{prefix}-", body)
+    for color, variable in _VARIABLES.items():
+        body = body.replace(color, variable)
+    said = escape(printable(section.text, _LONGEST))
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" '
+        f'{box.group(0) if box else ""} role="img" aria-label="{said}">{body}'
+    )
+
+
+def write_tables(
+    folder: Path,
+    table: Mapping[str, Any],
+    further: Mapping[str, Mapping[str, Any]],
+    *,
+    spreadsheet_safe: bool,
+) -> None:
+    """Write result.csv, result.parquet and further tables."""
+    columns = pa.table(dict(table))
+    write_table(columns, folder / "result.csv", spreadsheet_safe=spreadsheet_safe)
+    write_table(columns, folder / "result.parquet")
+    for name, more in further.items():
+        write_table(pa.table(dict(more)), folder / name, spreadsheet_safe=spreadsheet_safe)
+
+
+# --- what reports of analyses have in common --------------------------------------------------
+
+ReportT = TypeVar("ReportT", bound=Report)
+
+
+def page(
+    report_class: type[ReportT],
+    run: Run,
+    *,
+    facts: Mapping[str, str],
+    sections: Sequence[Section | Table],
+    reading: Sequence[str] = (),
+    cautions: Sequence[str] = (),
+    model: Sequence[str] = (),
+    subject: Sequence[str] = (),
+    **fields: Any,
+) -> ReportT:
+    """Return a report whose sections lie between the look at the data and the settings.
+
+    Where there is a target, the numbers of rows and features head the `facts`, and a line on the
+    data and the `model` the `subject`.
+    """
+    rows, features, target = f"{run.n_rows or 0:,}", f"{run.n_features or 0:,}", run.target
+    if target is not None:
+        facts = {"rows": rows, "features": features, **facts}
+        shape = f"{counted(run.n_rows or 0, 'row')} x {counted(run.n_features or 0, 'feature')}"
+        classes = "" if run.classes is None else f" of {len(run.classes)} classes"
+        line = f"{printable(run.file or '')}: {shape}, target {printable(target)}{classes}"
+        subject = (", ".join([line, *model]), *subject)
+    looks = [f"{finding['message']}. Hint: {finding['hint']}." for finding in run.findings]
+    looks = [line[0].upper() + line[1:] for line in looks]
+    look = Section("Look at the data", tuple(looks), points=True, caution=True)
+    below = [
+        Section("Interpretation", tuple(reading)),
+        Section("Limitations", tuple(cautions), points=True, caution=True),
+    ]
+    settings = {"command": run.command} | ({} if run.seed is None else {"seed": str(run.seed)})
+    settings |= {name: plain(value) for name, value in run.settings.items()}
+    below.append(Section("Command and settings", facts=tuple(settings.items())))
+    if run.file is not None:
+        classes_by_size = sorted((run.classes or {}).items(), key=lambda item: -item[1])
+        data = {
+            "file": run.file,
+            "rows": rows,
+            "features": features,
+            "target": target,
+            "task": run.task,
+            "classes": joined([f"{name} ({n:,})" for name, n in classes_by_size], shown=12),
+            "fingerprint": run.fingerprint,
+            "please cite": run.citation,
+        }
+        pairs = tuple((name, value) for name, value in data.items() if value)
+        below.append(Section("Data", facts=pairs))
+    times = {f"seconds to {step}": f"{took:.3g}" for step, took in run.timings.items()}
+    below.append(Section("Versions and times", facts=tuple({**run.versions, **times}.items())))
+    return report_class(
+        run=run,
+        headline=tuple(facts.items()),
+        sections=tuple(
+            section
+            for section in (look, *sections, *below)
+            if isinstance(section, Table) or section.lines or section.facts or section.sections
+        ),
+        subject=tuple(subject),
+        **fields,
+    )
+
+
+def plain(value: object) -> str:
+    """Return a setting as a reader would write it."""
+    if value is None:
+        return "none"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    if isinstance(value, list | tuple):
+        return ", ".join(map(plain, value)) or "none"
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name}: {plain(part)}" for name, part in value.items()) or "none"
+    return str(value)
+
+
+def unit_words(unit: str) -> str:
+    """Return what a unit of importance is, in words."""
+    return _UNITS.get(unit, unit)
+
+
+def as_importances(measured: Measured) -> Importances:
+    """Return a measure as importances: of a test, its scores."""
+    if isinstance(measured, Importances):
+        return measured
+    return Importances(measured.names, measured.scores, measured.method, measured.unit)
+
+
+def adjusted_words(result: Significance) -> str:
+    """Say what q-values are."""
+    adjusted = _ADJUSTED.get(result.adjustment, result.adjustment)
+    return (
+        f"q is p adjusted for the number of features (after {adjusted}): of the features with q "
+        f"up to {LEVEL:g}, at most {LEVEL:.0%} are expected to be false discoveries, if the "
+        "p-values are valid."
+    )
+
+
+def rows_note(shown: int, n_features: int) -> str:
+    """Say how many features a table shows, and where all of them are."""
+    if shown < n_features:
+        return (
+            f"The first {shown:,} of {n_features:,} features; result.csv and result.parquet hold "
+            "them all."
+        )
+    return f"All {counted(n_features, 'feature')}, as in result.csv and result.parquet."
+
+
+def words_of(measured: Measured) -> Measure:
+    """Return the record of a measure; one with its name alone if it is not in the catalogue."""
+    name = measured.measure if isinstance(measured, Importances) else measured.method
+    if name in catalogue:
+        return catalogue[name]
+    return Measure("unlisted", lambda _: measured, name.replace("_", " "))
+
+
+def degree_charts(importances: Importances, columns: int = 9) -> list[Section]:
+    """Return the parts of the first features by degree, where known."""
+    if importances.by_degree is None or not len(importances):
+        return []
+    best = importances.top(DRAWN)
+    settings = importances.metadata.get("forest") or importances.metadata.get("population") or {}
+    meaning = (
+        "Nodes are split on the best of several candidates (K > 1): a weaker feature has little "
+        "importance at degree 0 even if no features interact. Deep nodes hold few rows, where "
+        "noise features have importance by chance: this is no evidence of an interaction."
+    )
+    if settings.get("max_features") == 1:
+        meaning = (
+            "Each node has one random candidate (K = 1): degree 0 holds the information of a "
+            "feature by itself, higher degrees the information that it adds given other features."
+        )
+    chart = Section(
+        "By interaction degree",
+        (
+            "The importance of each feature by the number of splits above, in "
+            f"{unit_words(importances.unit)}. {meaning}",
+        ),
+        figure=BY_DEGREE,
+        of=best,
+        options={"k": len(best), "columns": columns},
+        text="Heat map of the importance of these features by the number of splits above. The "
+        "columns degree_0, degree_1 ... of result.csv hold its numbers.",
+    )
+    return [chart]

@@ -10,7 +10,7 @@ import pytest
 from tests.cli.commands import assert_refused, done
 
 import duramen as dm
-from duramen.analyses.ranking.measures import choose
+from duramen.analyses.ranking.forest import choose
 from duramen.importances import (
     catalogue,
 )

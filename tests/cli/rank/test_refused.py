@@ -59,7 +59,7 @@ REFUSED = {
     "C --max-features many": "got 'many'",
     "C --criterion variance": "must be auto or gini",
     "N --criterion gini": "must be auto or variance",
-    "N --estimator pert": "classification only",
+    "N --estimator pert": "for regression, got pert",
     "C --estimator pert --max-features 2": "has no effect with --estimator",
     "N --class-weight balanced": "--class-weight is for classes",
     "C --jobs 0": "--n-jobs must be",

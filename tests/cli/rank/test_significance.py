@@ -15,8 +15,7 @@ import duramen as dm
 from duramen import Importances, Significance
 from duramen.analyses.ranking.significance import (
     columns_of,
-    line_words,
-    measure_to_test,
+    manhattan,
     selected_by,
     threshold_of,
 )
@@ -113,7 +112,7 @@ def count_forests(monkeypatch, fail_after=None, error=KeyboardInterrupt):
 @pytest.mark.parametrize(
     ("method", "names", "measure"),
     [
-        ("altmann", (), "mdi"),
+        ("altmann", (), "mdi_oob"),
         ("altmann", ("mcfs", "air", "mdi"), "air"),
         ("altmann", ("vote-change",), "mdi"),
         ("janitza", ("mdi", "air", "holdout-mda"), "air"),
@@ -122,9 +121,11 @@ def count_forests(monkeypatch, fail_after=None, error=KeyboardInterrupt):
     ],
 )
 def test_the_first_measure_that_can_be_is_tested(method, names, measure):
-    chosen = [measure for name in names for measure in measures if measure.option == name]
-    tested = measure_to_test(OPTIONS[method], chosen, dm.RandomForestClassifier(), default=False)
-    assert tested.name == measure
+    X = np.random.default_rng(0).normal(size=(30, 20))
+    options = {"n_permutations": 19} if OPTIONS[method].repeats == "n_permutations" else {}
+    options |= {"measure": names} if names else {}
+    report = dm.rank(X, X[:, 0] > 0, n_estimators=10, test=method, n_jobs=1, **options)
+    assert report.significance.metadata["measure"] == measure
 
 
 # --- the report ----------------------------------------------------------------------------------
@@ -142,9 +143,8 @@ def test_threshold_of_the_selected_features():
     two = verdict([0.001, 0.9, 0.001, 0.9])
     assert selected_by(two) == ("a", "c")
     assert threshold_of(two, importances) == 2.0
-    assert line_words(two, importances) == (
-        "Dashed: the smallest importance with q up to 0.05 by Altmann of MDI."
-    )
+    line = " Dashed: the smallest importance with q up to 0.05 by Altmann of MDI."
+    assert manhattan(two, importances) == (importances, "importance", 2.0, line)
     assert threshold_of(verdict([0.9] * 4), importances) is None
 
 

@@ -8,7 +8,6 @@ from tests.cli.commands import assert_refused, done, duramen
 
 import duramen as dm
 from duramen.analyses.ranking import forest
-from duramen.analyses.ranking import measures as measuring
 from duramen.data import NumberTarget, SurvivalTarget
 from duramen.data.target import encode_target, sampled_rows
 from duramen.estimators import base
@@ -30,7 +29,7 @@ def table(tmp_path_factory):
 
 def let_go(monkeypatch):
     """Let trees go however few they are, in small parts."""
-    monkeypatch.setattr(measuring, "_KEPT", 0)
+    monkeypatch.setattr(forest, "_MOST_BYTES", 0)
     monkeypatch.setattr(base, "PILOT_TREES", 3)
     monkeypatch.setattr(base, "_MOST_TREES", 7)
 

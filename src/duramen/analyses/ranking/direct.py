@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 
 from duramen.analyses.execution import Execution
+from duramen.analyses.feature_groups import Members, of_several
 from duramen.analyses.ranking import significance
 from duramen.analyses.ranking.forest import sampled_if_many
-from duramen.analyses.ranking.groups import Members, of_several
 from duramen.data import EncodedTable
 from duramen.importances import Inputs, representatives
 from duramen.plots.direct import DIRECT_FEATURES
-from duramen.reports.report import DRAWN, Chart, Group, Part, Plot, Prose, Section
+from duramen.reports.report import DRAWN, Section
 from duramen.results.significance import (
     DIRECT,
     LEVEL,
@@ -42,8 +42,8 @@ def correlated_groups(table: EncodedTable, threshold: float) -> Members:
     A cluster is called after the member that correlates most with the others.
     """
     place = {name: j for j, name in enumerate(table.names)}
-    found = representatives(table, threshold=threshold).members()
-    clusters = {name: sorted(members, key=place.__getitem__) for name, members in found.items()}
+    members_of = representatives(table, threshold=threshold).members()
+    clusters = {name: sorted(names, key=place.__getitem__) for name, names in members_of.items()}
     return of_several(clusters, prefix="cluster of ")
 
 
@@ -54,14 +54,17 @@ def test_given_others(
 
     Returns the results of the features and of the groups.
     """
-    sample = sampled_if_many(inputs)
-    notes = list[str]()
+    sample, notes = sampled_if_many(inputs), list[str]()
     if sample is not inputs:
         notes.append(f"the test is of a random sample of {sample.data.n_rows:,} rows")
+    estimator = sample.unfitted().estimator
+    if CONDITIONAL.most_trees is not None:
+        most = CONDITIONAL.most_trees(sample.data.n_rows)
+        estimator.set_params(n_estimators=min(most, estimator.n_estimators))
     with execution.warnings_as_notes():
         warnings.filterwarnings("ignore", "conditional: ")  # the notes of the result, shown below
         result = conditional(
-            significance.forest_of(CONDITIONAL, sample),
+            estimator,
             sample.data,
             feature_groups=groups or None,
             members=bool(groups),
@@ -73,8 +76,8 @@ def test_given_others(
         )
     clusters = "with feature_groups='clusters', clusters=0.8"
     notes += result.notes
-    execution.notes(
-        f"direct=True: {note.replace('with feature_groups', clusters)}" for note in notes
+    execution.tell(
+        *(f"direct=True: {note.replace('with feature_groups', clusters)}" for note in notes)
     )
     names = set(inputs.data.names)
     of_groups = result.of([name for name in result.names if name not in names]) if groups else None
@@ -112,8 +115,8 @@ def record_of(
     result: ConditionalSignificance, of_groups: ConditionalSignificance | None
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the settings of the test and its counts of verdicts, for the record."""
-    kept = ("method", "test", "estimator", "sampler", "n_folds", "n_draws", "strata", "groups")
-    settings = {name: result.metadata[name] for name in kept if name in result.metadata}
+    recorded = ("method", "test", "estimator", "sampler", "n_folds", "n_draws", "strata", "groups")
+    settings = {name: result.metadata[name] for name in recorded if name in result.metadata}
     words = [verdict.split(" ")[0] for verdict in result.verdicts()]
     figures: dict[str, Any] = {
         "null": result.null,
@@ -142,9 +145,9 @@ def section_of(
     line += f": {joined(names, shown=_SAID)}" if names else ""
     rate = "Storey, Taylor and Siegmund 2004"
     if of_groups is not None:
-        chosen = of_groups.selected(LEVEL)
-        line += f"; {len(chosen):,} of {counted(len(of_groups), 'group')}"
-        line += f": {joined(chosen, shown=_SAID)}" if chosen else ""
+        direct = of_groups.selected(LEVEL)
+        line += f"; {len(direct):,} of {counted(len(of_groups), 'group')}"
+        line += f": {joined(direct, shown=_SAID)}" if direct else ""
         rate = "Yekutieli 2008; groups are tested first, then the members of direct ones"
     lines = [
         f"{line}.",
@@ -155,21 +158,23 @@ def section_of(
         f"Null hypothesis: {result.null}",
         *result.summary(0).heading[2:],
     ]
-    parts: list[Part] = [Prose("Result", (*lines, *result.notes), brief=(line,))]
+    sections = [Section("Result", (*lines, *result.notes), brief=(line,))]
     if clusters:
         drawn = [name for members in clusters for name in members][:DRAWN]
-        direct = [name for name in drawn if name in names]
-        listed = f": {joined(direct, shown=DRAWN)}" if direct else ""
-        parts.append(
-            Chart(
+        sections.append(
+            Section(
                 "Correlated features, and which of them are direct",
-                Plot(DIRECT_FEATURES, result, {"clusters": clusters, "k": DRAWN}),
-                "Bar chart of -log10 of the q-value of each feature given all others, correlated "
-                f"features together. {len(direct):,} of the {len(drawn):,} features drawn are "
-                f"direct{listed}.",
-                "Bars: -log10 of the q-value given all others, blue beyond the dashed line, "
-                f"{LEVEL:g}; circles: of the association with the target. Shaded blocks: clusters "
-                "of correlated features.",
+                (
+                    "Bars: -log10 of the q-value given all others, blue beyond the dashed line, "
+                    f"{LEVEL:g}; circles: of the association with the target. Shaded blocks: "
+                    "clusters of correlated features.",
+                ),
+                figure=DIRECT_FEATURES,
+                of=result,
+                options={"clusters": clusters, "k": DRAWN},
+                text="Bar chart of -log10 of the q-value of each feature given all others, "
+                f"correlated features together. {len(set(drawn) & set(names)):,} of the "
+                f"{len(drawn):,} features drawn are direct.",
             )
         )
-    return Group("Direct or by proxy", tuple(parts), folded=False)
+    return Section("Direct or by proxy", sections=tuple(sections))

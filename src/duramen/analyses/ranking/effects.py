@@ -12,7 +12,7 @@ from duramen.data.strata import adjusted_means, centered_within
 from duramen.effects import Direction
 from duramen.forests.prediction import concordance
 from duramen.plots.effects import AGAINST_TARGET, EFFECT
-from duramen.reports.report import Chart, Group, Part, Plot, Prose, Section
+from duramen.reports.report import Section
 from duramen.results.feature_effect import METHODS
 from duramen.support.arrays import IntArray
 from duramen.support.arrow import pa
@@ -24,35 +24,35 @@ _CLASSES = 10  # of more classes, no means are written
 _DRAWN = 3  # features with figures
 
 
-def interpretation(data: LearningSet[EncodedTable]) -> str:
-    """Return a paragraph on the interpretation of directions."""
-    rows = data.exchangeability
-    of = "accumulated local effect in this forest, the other features staying the same"
-    if rows.strata is not None:
-        of = "effect within strata; curves are least-squares means adjusted for the strata"
-    risk = ' "Risk up" means earlier events with larger values.' * data.target.censored
-    return (
-        f"A direction is that of the {of}. It is given only where a test of the feature by itself "
-        f"on the {'rows' if rows.groups is None else 'groups of rows'} supports it, adjusted for "
-        f"the number of features. Effects are not causal.{risk}"
-    )
-
-
-def sections_of(
+def section_of(
     directions: Sequence[Direction], data: LearningSet[EncodedTable], target: str
-) -> list[Section]:
-    """Return the figures of the first features that have a direction.
+) -> tuple[Section, str]:
+    """Return figures of the first features that have a direction, and how to read directions.
 
     `data` has the rows by which effects were described, `target` is the name of the target.
     """
+    rows, risk = data.exchangeability, data.target.censored
+    table, strata = data.table, rows.strata
+    later = ' "Risk up" means earlier events with larger values.' * risk
+    of = "accumulated local effect in this forest, the other features staying the same"
+    if strata is not None:
+        of = "effect within strata; curves are least-squares means adjusted for the strata"
+    reading = (
+        f"A direction is that of the {of}. It is given only where a test of the feature by itself "
+        f"on the {'rows' if rows.groups is None else 'groups of rows'} supports it, adjusted for "
+        f"the number of features. Effects are not causal.{later}"
+    )
+    title = "Direction of the effects"
     directed = [direction for direction in directions if direction.kind != "none"]
     if not directed:
         text = "No direction: the data do not support one for any of the first features."
-        return [Prose("Direction of the effects", (text,))]
-    table, risk, strata = data.table, data.target.censored, data.exchangeability.strata
-    labels = np.asarray(data.target.labels)
-    outcome = _within(labels if data.target.classes is None else labels.astype(str), strata)
-    charts = list[Part]()
+        return Section(title, (text,)), reading
+    outcome = np.asarray(data.target.labels)
+    if data.target.classes is not None:
+        outcome = outcome.astype(str)
+    elif strata is not None:
+        outcome = _within(outcome, strata)
+    charts = list[Section]()
     for direction in directed[:_DRAWN]:
         name, j = direction.name, table.names.index(direction.name)
         effect, output = direction.effect, direction.output
@@ -61,7 +61,9 @@ def sections_of(
             of_code = np.array([*map(str, table.labels[j].tolist()), None], dtype=object)
         else:
             of_code = np.append(np.asarray(table.values(j), dtype=np.float64), np.nan)
-        values = _within(of_code[table.codes(j)], strata)
+        values = of_code[table.codes(j)]
+        if strata is not None:
+            values = _within(values, strata)
         by = "by class" if effect.classes else f"and {target}"
         text, caption = f"Values of {name} {by}, one point per row.", f"Values in the data, {by}."
         if risk:
@@ -71,29 +73,38 @@ def sections_of(
             adjusted = "f" in (values.dtype.kind, outcome.dtype.kind)
             caption += f" Numbers are {'' if adjusted else 'not '}adjusted for the strata."
         options = {"target": outcome, "name": name, "target_name": target, "order": effect.labels}
-        title = f"{name}: {direction.words}"
-        charts.append(Chart(title, Plot(AGAINST_TARGET, values, options), text, caption))
+        charts.append(
+            Section(
+                f"{name}: {direction.words}",
+                (caption,),
+                figure=AGAINST_TARGET,
+                of=values,
+                options=options,
+                text=text,
+            )
+        )
         reach = float(np.ptp(effect.values[:, output]))
         if reach > 0:  # without a split on the feature there is nothing to draw
-            of = effect.classes[output] if effect.classes else None
-            on = f"the probability of {of}" if of else "risk" if risk else target
+            of_class = effect.classes[output] if effect.classes else None
+            on = f"the probability of {of_class}" if of_class else "risk" if risk else target
             what = METHODS[effect.method].capitalize()
             charts.append(
-                Chart(
+                Section(
                     f"{name}: effect on {on}",
-                    Plot(EFFECT, effect, {"of": of}),
-                    f"{what} of {name} on {on}; largest minus smallest value {reach:.3g}.",
-                    f"{what}{' in the forest' * (strata is None)}, 0 on average.",
+                    (f"{what}{' in the forest' * (strata is None)}, 0 on average.",),
+                    figure=EFFECT,
+                    of=effect,
+                    options={"of": of_class},
+                    text=f"{what} of {name} on {on}; largest minus smallest value {reach:.3g}.",
                 )
             )
-    said = "; ".join(f"{printable(one.name)} {one.words}" for one in directed[:8])
-    title = "Direction of the effects"
-    return [Group(title, tuple(charts), folded=False, note=f"{said}.", tiled=True)]
+    words = "; ".join(f"{printable(one.name)} {one.words}" for one in directed[:8])
+    return Section(title, (f"{words}.",), sections=tuple(charts), tiled=True), reading
 
 
-def _within(values: Any, strata: IntArray | None) -> Any:
+def _within(values: Any, strata: IntArray) -> Any:
     """Return numbers less their mean in the stratum, plus the overall mean; others as they are."""
-    if strata is None or values.dtype.kind not in "iuf":
+    if values.dtype.kind not in "iuf":
         return values
     moved, present = values.astype(np.float64), ~np.isnan(values)
     mean = moved[present].mean()

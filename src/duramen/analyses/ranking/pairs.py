@@ -13,8 +13,7 @@ from duramen.analyses.ranking.forest import sampled_if_many
 from duramen.data import EncodedTable, LearningSet
 from duramen.importances import Inputs, interactions
 from duramen.plots.interactions import INTERACTION_NETWORK
-from duramen.reports.facts import LEVEL
-from duramen.reports.report import Chart, Group, Part, Plot, Prose, Section, Table
+from duramen.reports.report import LEVEL, Section, Table
 from duramen.results.archive import Savable
 from duramen.results.pair_interactions import PairInteractions
 from duramen.results.summary import Column, places
@@ -116,15 +115,22 @@ class AllPairs(Savable):
             "synergy of two features, below 0 redundancy."
         )
         notes = (*self.tested.notes, *self.in_forest.notes, *self.notes)
-        parts: list[Part] = [Prose("Result", (f"{line}.", reading, *notes), brief=(line,))]
+        sections: list[Section | Table] = [
+            Section("Result", (f"{line}.", reading, *notes), brief=(line,))
+        ]
         if len(self.tested):
-            parts.append(
-                Chart(
+            sections.append(
+                Section(
                     "Network of the strongest pairs",
-                    Plot(INTERACTION_NETWORK, self.tested, {"alpha": LEVEL}),
-                    f"Network of the strongest pairs. {line}.",
-                    "Lines: the strongest pairs of the test, the wider the larger z; blue above 0, "
-                    f"vermilion below; faint where the adjusted p-value is above {LEVEL:g}.",
+                    (
+                        "Lines: the strongest pairs of the test, the wider the larger z; blue "
+                        "above 0, vermilion below; faint where the adjusted p-value is above "
+                        f"{LEVEL:g}.",
+                    ),
+                    figure=INTERACTION_NETWORK,
+                    of=self.tested,
+                    options={"alpha": LEVEL},
+                    text=f"Network of the strongest pairs. {line}.",
                 )
             )
         first, second, z, p, value = (column[:_ROWS] for column in self.columns().values())
@@ -148,7 +154,7 @@ class AllPairs(Savable):
             "more.",
             what="pairs",
         )
-        return Group("Interactions of all pairs", (*parts, table), folded=False)
+        return Section("Interactions of all pairs", sections=(*sections, table))
 
 
 def check_pairs(data: LearningSet[Any]) -> None:

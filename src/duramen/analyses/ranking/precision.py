@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from duramen.analyses.execution import Execution
-from duramen.analyses.ranking.forest import is_let_go
 from duramen.analyses.ranking.significance import announce
+from duramen.forests import Forest
 from duramen.importances import Inputs, Measure, catalogue
 from duramen.jobs.replicates import checkpoint_beside
-from duramen.reports.report import Part, Prose
+from duramen.reports.report import Section
 from duramen.results.significance import Intervals
 from duramen.results.summary import Column
-from duramen.significance import (
-    Stability,
-    TreesNeeded,
-    trees_needed,
-)
+from duramen.significance import Stability, TreesNeeded, trees_needed
 from duramen.support import checks
 from duramen.support.text import fixed
 
@@ -106,8 +102,9 @@ def on_parts(
     def compute() -> Any:
         estimator = inputs.unfitted().estimator
         choices: dict[str, Any] = {"measure": ranked_by.name, "fraction": fraction}
-        title = f"{what} of {ranked_by.title}"
-        announce(title, estimator, inputs, n_resamples, execution, **choices)
+        if execution.announce is not None:
+            title = f"{what} of {ranked_by.title}"
+            announce(execution.announce, title, estimator, inputs, n_resamples, **choices)
         return function(
             estimator,
             inputs.data,
@@ -121,7 +118,7 @@ def on_parts(
         )
 
     result = execution.run(what, compute, timed=what, checkpoint=checkpoint)
-    execution.notes(f"{what}: {note}" for note in getattr(result, "notes", ()))
+    execution.tell(*(f"{what}: {note}" for note in getattr(result, "notes", ())))
     return result
 
 
@@ -130,8 +127,8 @@ def trees_for(measure: Measure, inputs: Inputs, k: int) -> TreesNeeded | None:
 
     A measure that grows forests of its own has no parts.
     """
-    p = inputs.data.n_columns
-    if is_let_go(inputs.estimator) or inputs.estimator.forest_.n_trees < _LEAST_TREES:
+    forest, p = inputs.estimator.forest_, inputs.data.n_columns
+    if not isinstance(forest, Forest) or forest.n_trees < _LEAST_TREES:
         return None
     if measure.refits or not measure.testable or not 2 <= p <= _MOST_FEATURES:
         return None
@@ -172,48 +169,33 @@ def columns_of(
     return columns
 
 
-def record_of(parts: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the settings and a few figures of the parts, for the record."""
+def record_of(
+    intervals: Intervals | None, stability: Stability | None
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the settings and a few figures of intervals and stability, for the record."""
     taken = ("measure", "method", "seed", "n_resamples", "subsample", "k", "correction", "scale")
     settings, figures = dict[str, Any](), dict[str, Any]()
-    for name in ("intervals", "stability"):
-        if name not in parts:
-            continue
-        result = parts[name]
-        metadata = {key: result.metadata[key] for key in taken if key in result.metadata}
-        settings[name] = {"confidence_level": result.confidence_level, **metadata}
-        figures[name] = {"notes": list(result.notes)}
-    if "intervals" in parts:
-        intervals = parts["intervals"]
+    for name, result in (("intervals", intervals), ("stability", stability)):
+        if result is not None:
+            metadata = {key: result.metadata[key] for key in taken if key in result.metadata}
+            settings[name] = {"confidence_level": result.confidence_level, **metadata}
+            figures[name] = {"notes": list(result.notes)}
+    if intervals is not None:
         settings["intervals"] |= {"kind": intervals.kind, "method": intervals.method}
         if intervals.p_values is not None:
             figures["intervals"]["features_with_interval_above_0"] = len(intervals.above())
-    if "stability" in parts:
-        stable = parts["stability"]
-        ends = {"stability": stable.nogueira, "low": stable.low, "high": stable.high}
-        figures["stability"] |= {name: _finite(number) for name, number in ends.items()}
-    if "trees" in parts:
-        trees = parts["trees"]
-        figures["trees_needed"] = {
-            "first_features": trees.k,
-            "agreement_of_halves": float(trees.agreement[-1]),
-            "agreement_interval": list(trees.interval()),
-            "wanted_agreement": trees.wanted,
-            "trees_to_rank": _finite(trees.trees_to_rank),
-            "trees_to_see": _finite(trees.trees_to_see),
+    if stability is not None:
+        ends = {"stability": stability.nogueira, "low": stability.low, "high": stability.high}
+        figures["stability"] |= {
+            name: float(number) if math.isfinite(number) else None for name, number in ends.items()
         }
     return settings, figures
 
 
-def _finite(number: float) -> float | None:
-    return float(number) if math.isfinite(number) else None
-
-
-def sections_of(parts: Mapping[str, Any]) -> list[Part]:
+def sections_of(intervals: Intervals | None, stability: Stability | None) -> list[Section]:
     """Return the words on intervals and stability."""
-    sections = list[Part]()
-    if "intervals" in parts:
-        intervals = parts["intervals"]
+    sections = list[Section]()
+    if intervals is not None:
         settings = intervals.metadata
         units = "groups" if settings.get("groups") is not None else "rows"
         meaning = (
@@ -222,13 +204,12 @@ def sections_of(parts: Mapping[str, Any]) -> list[Part]:
             f"data sets. It comes from {settings['n_resamples']:,} forests on "
             f"{settings['subsample']:,} random {units} each."
         )
-        sections.append(Prose("Confidence intervals", (meaning, *intervals.notes)))
-    if "stability" in parts:
-        stable = parts["stability"]
-        line = f"{stable.summary(0).heading[0]}; 1 if all are the same, 0 on average by chance."
+        sections.append(Section("Confidence intervals", (meaning, *intervals.notes)))
+    if stability is not None:
+        line = f"{stability.summary(0).heading[0]}; 1 if all are the same, 0 on average by chance."
         about = "Random halves of the rows overlap: rankings of independent data sets agree less."
-        lines = (line, about, *stable.notes)
-        sections.append(Prose("Stability of the ranking", lines, brief=(line,)))
+        lines = (line, about, *stability.notes)
+        sections.append(Section("Stability of the ranking", lines, brief=(line,)))
     return sections
 
 

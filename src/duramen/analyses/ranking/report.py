@@ -14,50 +14,42 @@ from duramen.analyses.ranking import direct as given_others
 from duramen.analyses.ranking import effects, precision, significance
 from duramen.analyses.ranking.pairs import AllPairs
 from duramen.analyses.ranking.rows import RowImportances
-from duramen.analyses.ranking.rows import columns_of as columns_of_rows
 from duramen.data import EncodedTable, LearningSet
+from duramen.data.target import NumberTarget, target_class
 from duramen.forests.settings import CRITERIA
 from duramen.importances.measure import Measured
 from duramen.plots.curves import OOB_ERROR
-from duramen.reports.facts import (
-    LEVEL,
-    OTHER_METHODS,
-    adjusted_words,
-    as_importances,
-    degree_charts,
-    name_of,
-    page,
-    rows_note,
-    sizes,
-    subject,
-    unit_words,
-    words_of,
-)
 from duramen.reports.report import (
     HELD,
+    LEVEL,
     OF_PAIRS,
     OF_ROWS,
-    Chart,
-    Group,
-    Part,
-    Plot,
-    Prose,
+    OTHER_METHODS,
     Report,
     Run,
     Section,
     Table,
+    adjusted_words,
+    as_importances,
+    degree_charts,
+    page,
+    rows_note,
     shown_columns,
+    unit_words,
+    words_of,
 )
 from duramen.results.importances import Importances
 from duramen.results.significance import (
     CANDIDATE,
     CONFIRMED,
     NOISE,
+    AdjustedSignificance,
     ConditionalSignificance,
     Significance,
 )
 from duramen.results.summary import Column, counted
 from duramen.significance import catalogue as tests
+from duramen.support.arrow import pa
 
 _ROWS = 100  # features of the table on the page
 _DIRECTION = 14  # characters that a narrow terminal leaves to a direction
@@ -153,14 +145,15 @@ def in_order(measured: Measured, tested: significance.Tested | None) -> Importan
     """
     best = as_importances(measured)
     best = best.take(best.order())
-    if verdicts := significance.verdicts_of(tested):
+    if isinstance(tested, AdjustedSignificance):
         ranks = {CONFIRMED: 0, CANDIDATE: 1, NOISE: 2}
-        best = best.take(np.argsort([ranks[verdicts[name]] for name in best.names], kind="stable"))
+        verdicts = tested.of(best.names).verdicts(LEVEL)
+        best = best.take(np.argsort([ranks[verdict] for verdict in verdicts], kind="stable"))
     return best
 
 
 def table_columns(
-    measures: Sequence[Measured], **parts: Any
+    measures: Mapping[str, Measured], **parts: Any
 ) -> tuple[list[Column], list[Column], list[Column]]:
     """Return the columns of all results, the features in the order of `in_order`.
 
@@ -169,15 +162,16 @@ def table_columns(
     """
     names = ("tested", "direct", "described", "intervals", "stability")
     tested, direct, described, intervals, stability = map(parts.get, names)
-    best = in_order(measures[0], tested)
+    first = next(iter(measures.values()))
+    best, words = in_order(first, tested), words_of(first)
     features, error = best.names, best.standard_error
     judgments = [] if tested is None else significance.columns_of(tested, features)
     verdicts = next((column.cells for column in judgments if column.name == "verdict"), None)
     if direct is not None:  # which takes the room of what says less
         judgments = [replace(c, minor=1) if c.name == "evidence" else c for c in judgments]
     if described is not None:  # after the last major column of the test
-        words = {direction.name: direction.words for direction in described}
-        cells = [words.get(name, "") for name in features]
+        directions = {direction.name: direction.words for direction in described}
+        cells = [directions.get(name, "") for name in features]
         place = max((i + 1 for i, column in enumerate(judgments) if not column.minor), default=0)
         column = Column("direction", cells, "words", least=_DIRECTION, name="direction")
         judgments.insert(place, column)
@@ -187,12 +181,11 @@ def table_columns(
     if intervals is not None:
         taken = intervals.of(features)
         whiskers = taken.low, taken.high
-    title = words_of(measures[0]).title
     columns = [
         Column("rank", kind="rank", name="rank", numbers=np.arange(1, len(best) + 1)),
         Column("feature", features, "name", name="name"),
         Column(
-            title if best.unit == "1" else f"{title}, {best.unit}",
+            words.title if best.unit == "1" else f"{words.title}, {best.unit}",
             digits=4,
             bars=best.values,
             whiskers=whiskers,
@@ -201,39 +194,38 @@ def table_columns(
             numbers=best.values,
         ),
     ]
-    of_rows = precision.columns_of(intervals, stability, features)
-    columns += of_rows
+    if intervals is not None or stability is not None:
+        columns += precision.columns_of(intervals, stability, features)
     if error is not None:
         minor = int(intervals is not None or verdicts is not None)
         column = Column("std. error", digits=2, minor=minor, name="standard_error", numbers=error)
         columns.append(column)
     columns += [column for column in best.table() if not column.title]
-    alone = tested is None and sum(isinstance(one, Significance) for one in measures) == 1
+    alone = tested is None and sum(isinstance(one, Significance) for one in measures.values()) == 1
     scores = list[Column]()
-    for i, measure in enumerate(measures):
-        own, name, title = measure.of(features), name_of(measure), words_of(measure).title
-        values = as_importances(own)
+    for i, (name, measured) in enumerate(measures.items()):
+        ordered, title = measured.of(features), words_of(measured).title
         if i > 0:
-            heading = title if own.unit == "1" else f"{title}, {own.unit}"
+            values = as_importances(ordered)
+            heading = title if values.unit == "1" else f"{title}, {values.unit}"
             scores.append(Column(heading, digits=4, minor=1, name=name, numbers=values.values))
             if values.standard_error is not None:
                 errors = values.standard_error
                 scores.append(Column(name=f"{name}_standard_error", numbers=errors))
-        if isinstance(own, Significance):
-            for letter, numbers in (("p", own.p_values), ("q", own.q_values)):
+        if isinstance(ordered, Significance):
+            for letter, numbers in (("p", ordered.p_values), ("q", ordered.q_values)):
                 head = letter if alone else f"{letter}, {title}"
-                file = f"{name}_{letter}_value"
-                minor = int(i > 0)
+                file, minor = f"{name}_{letter}_value", int(i > 0)
                 scores.append(Column(head, digits=0, minor=minor, name=file, numbers=numbers))
     return columns, judgments, scores
 
 
 def summarize(
-    measures: Sequence[Measured],
+    measures: Mapping[str, Measured],
     run: Run,
     *,
     data: LearningSet[EncodedTable] | None = None,
-    above: Sequence[Section] = (),
+    above: Sequence[Section | Table] = (),
     left_out: Sequence[str] = (),
     oob_errors: ArrayLike | None = None,
     n_rows: int = _ROWS,
@@ -243,8 +235,8 @@ def summarize(
 
     Parameters
     ----------
-    measures : sequence of Importances or Significance
-        Importance measures, the first of which orders the features.
+    measures : mapping of str to Importances or Significance
+        Importance measures by name, the first of which orders the features.
     run : Run
         Record of the run.
     data : LearningSet, optional
@@ -262,128 +254,134 @@ def summarize(
         ``stability``, ``trees``, ``direct``, ``direct_groups``, ``direct_clusters``, ``groups`` (a
         table), ``pairs`` and ``rows``.
     """
-    parts = {name: part for name, part in parts.items() if part is not None}
-    tested, direct, pairs = map(parts.get, ("tested", "direct", "pairs"))
-    intervals, rows, clusters = (
-        parts.get(name, ()) for name in ("intervals", "rows", "direct_clusters")
-    )
-    first, title = measures[0], words_of(measures[0]).title
+    names = ("tested", "direct", "pairs", "trees", "intervals", "stability")
+    tested, direct, pairs, trees, intervals, stability = map(parts.get, names)
+    rows, clusters = (parts.get(name) or () for name in ("rows", "direct_clusters"))
+    words = {name: words_of(measured) for name, measured in measures.items()}
+    first, of_first = next(zip(measures.values(), words.values(), strict=True))
+    verdicts = tested.verdicts(LEVEL) if isinstance(tested, AdjustedSignificance) else None
+    errors = [as_importances(measured).standard_error for measured in measures.values()]
     head, judgments, scores = table_columns(measures, **parts)
-    named = {"name": head[1], **{c.name: c for c in (*head, *scores, *judgments) if c.name}}
-    verdicts = "verdict" in named
-    has_errors = any(as_importances(measure).standard_error is not None for measure in measures)
+    file = {"name": head[1], **{c.name: c for c in (*head, *scores, *judgments) if c.name}}
 
     # --- what the page shows ---
     note = rows_note(min(n_rows, len(first)), len(first))
-    if intervals:
+    if intervals is not None:
         note += f" Lines at the bars: {100 * intervals.confidence_level:g}% confidence intervals."
-    elif as_importances(first).standard_error is not None:
-        note += f" Lines at the bars: one standard error over the {words_of(first).spread}."
-    if verdicts:
-        note += f" Features are in the order of verdicts, then of {title}. Gray bars: noise."
+    elif errors[0] is not None:
+        note += f" Lines at the bars: one standard error over the {of_first.spread}."
+    if verdicts is not None:
+        note += f" Features are in the order of verdicts, then of {of_first.title}. Gray: noise."
     columns = shown_columns([*head, *judgments, *scores], max(n_rows, HELD))
     table = Table("Ranking", columns, note, shown=n_rows, total=len(first), main=True)
-    sections: list[Section] = [*above, table]
+    sections: list[Section | Table] = [*above, table]
     if direct is not None:
         sections.append(given_others.section_of(direct, parts.get("direct_groups"), clusters))
-    if "groups" in parts:
+    if parts.get("groups") is not None:
         sections.append(parts["groups"])
-    reading = list[str]()
-    for measure in measures:
-        words = words_of(measure)
-        scored = measure.unit == CRITERIA["log_rank"].unit
-        text = (words.survival_reading if scored else "") or words.reading
-        reading.append(text.format(unit=unit_words(measure.unit)))
-        if isinstance(measure, Significance):
-            trees = measure.metadata.get("n_trees")
-            depends = "" if trees is None else words.p_values.format(n_trees=trees)
+    facts = {"trees": f"{run.settings.get('n_estimators', 0):,}"}
+    reading, cautions, cited = list[str](), list[str](), list[Any](words.values())
+    for name, measured in measures.items():
+        entry = words[name]
+        scored = measured.unit == CRITERIA["log_rank"].unit
+        text = (entry.survival_reading if scored else "") or entry.reading
+        reading.append(text.format(unit=unit_words(measured.unit)))
+        if entry.caution:
+            cautions.append(entry.caution.format(title=entry.title))
+        if isinstance(measured, Significance):
+            n_trees, n = measured.metadata.get("n_trees"), np.sum(measured.q_values <= LEVEL)
+            depends = "" if n_trees is None else entry.p_values.format(n_trees=n_trees)
             reading.append(
-                f"The p-value of {words.title} tests this null hypothesis: {measure.null} "
-                f"{depends}{adjusted_words(measure)}"
+                f"The p-value of {entry.title} tests this null hypothesis: {measured.null} "
+                f"{depends}{adjusted_words(measured)}"
             )
-    if has_errors:
+            facts[f"with q up to {LEVEL:g} by {entry.title}"] = f"{n:,}"
+    if any(error is not None for error in errors):
         reading.append(
             "Standard errors are over forests of the same size on the same data: more trees shrink "
             "them, and they do not include the sampling error of the data."
         )
-    if "described" in parts and data is not None:
-        sections += effects.sections_of(parts["described"], data, run.target or "target")
-        reading.append(effects.interpretation(data))
+    if parts.get("described") is not None and data is not None:
+        section, text = effects.section_of(parts["described"], data, run.target or "target")
+        sections.append(section)
+        reading.append(text)
     sections += [part.section() for part in (*([] if pairs is None else [pairs]), *rows)]
     if left_out:
-        sections.append(Prose("Not computed", tuple(left_out)))
-    caveats = [
-        words.caution.format(title=words.title)
-        for words in map(words_of, measures)
-        if words.caution
-    ]
-    caveats += [*_CAVEATS, *([] if tested is None else [OTHER_METHODS])]
-    of_forest: list[Part] = [*degree_charts(as_importances(first))]
-    errors = np.asarray([] if oob_errors is None else oob_errors, dtype=np.float64).tolist()
-    if any(map(math.isfinite, errors)):
-        what = run.target_class.oob_error
-        of_forest.append(
-            Chart(
-                "Error against number of trees",
-                Plot(OOB_ERROR, tuple(errors), {"what": what}),
-                f"Line chart of the {what} against the number of trees; after {len(errors)} trees "
-                f"it is {errors[-1]:.3g}.",
+        sections.append(Section("Not computed", tuple(left_out)))
+
+    # --- folded below it ---
+    selected = significance.selected_by(tested)
+    if tested is not None:
+        below = tuple(significance.sections_of(tested))
+        sections.append(Section("Significance test", sections=below, folded=True))
+        cited.append(tests[tested.method])
+        if verdicts is not None:
+            facts[CONFIRMED] = f"{verdicts.count(CONFIRMED):,}"
+            facts["candidates"] = f"{verdicts.count(CANDIDATE):,}"
+        else:
+            facts[f"with {significance.limit_of(tested)}"] = f"{len(selected):,}"
+    if direct is not None:
+        cited.append(tests[direct.method])
+    if intervals is not None or stability is not None:
+        below = tuple(precision.sections_of(intervals, stability))
+        sections.append(Section("Confidence intervals and stability", sections=below, folded=True))
+    target, error = target_class(run.task or NumberTarget.task), run.results.get("oob_error")
+    ranked, of_forest = as_importances(first), list[Section]()
+    if ranked.by_degree is not None:
+        of_forest += degree_charts(ranked)
+    curve = np.asarray([] if oob_errors is None else oob_errors, dtype=np.float64).tolist()
+    if any(map(math.isfinite, curve)):
+        chart = Section(
+            "Error against number of trees",
+            (
                 "Error of out-of-bag predictions. Where the line is flat, more trees do not "
                 "improve the predictions; a stable ranking can need many more trees.",
-            )
+            ),
+            figure=OOB_ERROR,
+            of=tuple(curve),
+            options={"what": target.oob_error},
+            text=f"Line chart of the {target.oob_error} against the number of trees; after "
+            f"{len(curve)} trees it is {curve[-1]:.3g}.",
         )
-    if "trees" in parts:
-        words_on_trees = precision.trees_words(parts["trees"], title)
-        of_forest.append(Prose("Number of trees", (words_on_trees,), brief=(words_on_trees,)))
-    cited: list[Any] = [words_of(measure) for measure in measures]
-    cited += [tests[result.method] for result in (tested, direct) if result is not None]
+        of_forest.append(chart)
+    if trees is not None:
+        line = precision.trees_words(trees, of_first.title)
+        of_forest.append(Section("Number of trees", (line,), brief=(line,)))
+    if of_forest:
+        sections.append(Section("Forest", sections=tuple(of_forest), folded=True))
     sources = [f"{entry.title}: {entry.reference}" for entry in cited if entry.reference]
-    sources += [source for part, source in precision.SOURCES.items() if part in parts]
-    folded: dict[str, Sequence[Part]] = {
-        "Significance test": [] if tested is None else significance.sections_of(tested),
-        "Confidence intervals and stability": precision.sections_of(parts),
-        "Forest": of_forest,
-    }
-    sections += [Group(title, tuple(parts)) for title, parts in folded.items() if parts]
+    sources += [text for part, text in precision.SOURCES.items() if parts.get(part) is not None]
     if sources:
-        sections.append(Prose("References", tuple(sources), points=True))
+        sections.append(Section("References", tuple(sources), points=True))
 
-    # --- its head, and the results ---
-    facts = {**sizes(run), "trees": f"{run.settings.get('n_estimators', 0):,}"}
-    for measure in measures:
-        if isinstance(measure, Significance):
-            n = np.count_nonzero(measure.q_values <= LEVEL)
-            facts[f"with q up to {LEVEL:g} by {words_of(measure).title}"] = f"{n:,}"
-    selected = significance.selected_by(tested)
-    if verdicts:
-        count = list(significance.verdicts_of(tested).values()).count
-        facts |= {CONFIRMED: f"{count(CONFIRMED):,}", "candidates": f"{count(CANDIDATE):,}"}
-    elif tested is not None:
-        facts[f"with {significance.limit_of(tested)}"] = f"{len(selected):,}"
-    accuracy = list[str]()
-    if (error := run.results.get("oob_error")) is not None:
-        target_class = run.target_class
-        facts[target_class.oob_error] = target_class.error_text(error)
-        accuracy.append(f"{target_class.oob_error} {target_class.error_text(error)}")
-    of_rows = {OF_ROWS: columns_of_rows(rows)} if rows else {}
-    of_pairs = {} if pairs is None else {OF_PAIRS: pairs.columns()}
-    more = [*(rows[0].references if rows else ()), *(() if pairs is None else pairs.references)]
-    trees = counted(run.settings.get("n_estimators", 0), "tree")
+    model, further = [counted(run.settings.get("n_estimators", 0), "tree")], dict[str, Any]()
+    references = list(sources)
+    if error is not None:
+        facts[target.oob_error] = target.error_text(error)
+        model.append(f"{target.oob_error} {target.error_text(error)}")
+    if rows:
+        tables = [pa.table(part.columns()) for part in rows]
+        of_rows = pa.concat_tables(tables, promote_options="default")
+        further[OF_ROWS] = dict(zip(of_rows.column_names, of_rows.columns, strict=True))
+        references += rows[0].references
+    if pairs is not None:
+        further[OF_PAIRS] = pairs.columns()
+        references += pairs.references
     return page(
         RankingReport,
         run,
         facts=facts,
         sections=sections,
         reading=list(filter(None, reading)),
-        cautions=caveats,
+        cautions=[*cautions, *_CAVEATS, *([] if tested is None else [OTHER_METHODS])],
+        model=model,
         kind="ranking of features",
         title=f"Feature importances for {run.target}",
         conclusion=conclusion(run, tested),
-        subject=subject(run, trees, *accuracy),
-        table={name: column.values for name, column in named.items()},
-        further={**of_rows, **of_pairs},
-        references=(*sources, *more),
-        importances={name_of(measure): measure for measure in measures},
+        table={name: column.values for name, column in file.items()},
+        further=further,
+        references=tuple(references),
+        importances=dict(measures),
         significance=tested,
         selected=selected,
         direct=direct,
@@ -402,35 +400,34 @@ def conclusion(run: Run, tested: significance.Tested | None) -> str:
     """
     summary = _NO_TEST if tested is None else significance.count_words(tested)
     error, baseline = run.results.get("oob_error"), run.results.get("baseline_error")
-    by_chance = run.target_class.chance_score
+    target = target_class(run.task or NumberTarget.task)
     if error is None:
         return f"{summary}; {_NO_ERROR}."
+    if baseline is None and target.chance_score is None:
+        return f"{summary}."
     if baseline is None:
-        if by_chance is None:
-            return f"{summary}."
         return (
             f"{summary}; out of bag, the concordance of the forest is {1 - error:.2f}, by chance "
-            f"{by_chance:.2f}."
+            f"{target.chance_score:.2f}."
         )
     explained = 1 - error / baseline if baseline > 0 else 0.0
-    if run.target_class.categorical:
+    accuracy = f"the forest explains none of the variance of {run.target}"
+    if target.categorical:
         accuracy = (
             f"the forest predicts {1 - error:.1%} of the rows correctly, the most frequent class "
             f"alone {1 - baseline:.1%}"
         )
-    elif explained <= 0:
-        accuracy = f"the forest explains none of the variance of {run.target}"
-    else:
+    elif explained > 0:
         accuracy = (
             f"the forest explains {explained:.1%} of the variance of {run.target}, the mean alone "
             "0%"
         )
-    found = None
+    n = None
     if tested is not None and tests[tested.method].controls:
-        found = len(significance.selected_by(tested))
+        n = len(significance.selected_by(tested))
     better = run.results.get("baseline_p_value", 1.0) <= LEVEL
-    meaning = _MEANINGS[better, None if found is None else found > 0].format(
-        target=run.target, found="feature found is" if found == 1 else "features found are"
+    meaning = _MEANINGS[better, None if n is None else n > 0].format(
+        target=run.target, found="feature found is" if n == 1 else "features found are"
     )
     unseen = ", where trees saw no row of the same group" if "groups" in run.results else ""
     return f"{summary}; out of bag{unseen}, {accuracy}: {meaning}."

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -21,12 +20,11 @@ from duramen.io.store.row_ids import of_table as naming_columns
 from duramen.io.store.row_ids import texts_of
 from duramen.plots.local import BEESWARM, WATERFALL
 from duramen.reading.text import table_of
-from duramen.reports.report import Chart, Group, Part, Plot, Prose, Section
+from duramen.reports.report import Section
 from duramen.results.archive import Savable
 from duramen.results.local_importances import LocalImportances
 from duramen.results.summary import counted
 from duramen.support import checks
-from duramen.support.arrow import pa
 from duramen.support.files import expanded
 from duramen.support.text import joined, quoted
 
@@ -146,42 +144,40 @@ class RowImportances(Savable):
             "describe the forest; correlated features share the credit."
         )
         paragraphs = (*(f"{line}." for line in lines), reading, *self.notes)
-        parts: list[Part] = [Prose("Result", paragraphs, brief=tuple(lines))]
+        sections = [Section("Result", paragraphs, brief=tuple(lines))]
         for row in range(min(_DRAWN, n)):
             what = "prediction"
             if self.predicted is not None:
                 what = f"probability of {quoted(self.predicted[row])}"
-            options = {"row": row, "k": _FEATURES, "name": self.names[row]}
-            parts.append(
-                Chart(
-                    f"Row {self.names[row]}",
-                    Plot(WATERFALL, self.prediction, options),
-                    f"Bars of what each feature adds to the prediction. {lines[row]}.",
+            chart = Section(
+                f"Row {self.names[row]}",
+                (
                     f"What the features add to the {what}, from that without features to that of "
                     "the row (dashed lines).",
-                )
+                ),
+                figure=WATERFALL,
+                of=self.prediction,
+                options={"row": row, "k": _FEATURES, "name": self.names[row]},
+                text=f"Bars of what each feature adds to the prediction. {lines[row]}.",
             )
+            sections.append(chart)
         if n > 2 and np.any(self.impurity.mean_absolute()):
             part, what = self.impurity, "decrease of impurity"
             if self.own is not None:
                 part, what = self.own, "bits of the class that the row has"
-            parts.append(
-                Chart(
-                    "All rows, by feature",
-                    Plot(BEESWARM, part, {"k": _FEATURES, "X": self.table}),
-                    f"A point for each of the {n:,} rows: {what} by each of the first features.",
+            chart = Section(
+                "All rows, by feature",
+                (
                     f"Points: rows, by the {what}; colors: the value of the feature, from low "
                     "(vermilion) to high (blue).",
-                )
+                ),
+                figure=BEESWARM,
+                of=part,
+                options={"k": _FEATURES, "X": self.table},
+                text=f"A point for each of the {n:,} rows: {what} by each of the first features.",
             )
-        return Group("New rows" if self.new else "Single rows", tuple(parts), folded=False)
-
-
-def columns_of(explained: Sequence[RowImportances]) -> dict[str, Any]:
-    """Return the columns of all tables of rows, one below the other."""
-    tables = [pa.table(rows.columns()) for rows in explained]
-    table = pa.concat_tables(tables, promote_options="default")
-    return dict(zip(table.column_names, table.columns, strict=True))
+            sections.append(chart)
+        return Section("New rows" if self.new else "Single rows", sections=tuple(sections))
 
 
 @dataclass(frozen=True, eq=False)

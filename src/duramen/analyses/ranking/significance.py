@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
-from itertools import chain
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from duramen.analyses.execution import Execution
-from duramen.analyses.ranking.forest import sampled_if_many
-from duramen.analyses.ranking.groups import Members, spread, whole
+from duramen.analyses.feature_groups import Members, spread, whole
+from duramen.analyses.ranking.forest import MANY, sampled_if_many
 from duramen.data import LearningSet
 from duramen.data.target import proportions
 from duramen.importances import Inputs, Measure
@@ -20,8 +19,7 @@ from duramen.importances import catalogue as measures
 from duramen.importances.measure import Measured
 from duramen.jobs.progress import estimates
 from duramen.plots.importances import P_VALUES
-from duramen.reports.facts import LEVEL, adjusted_words, as_importances
-from duramen.reports.report import Chart, Part, Plot, Prose
+from duramen.reports.report import LEVEL, Section, adjusted_words, as_importances
 from duramen.results.importances import Importances
 from duramen.results.significance import (
     ALONE,
@@ -38,7 +36,7 @@ from duramen.results.significance import (
 )
 from duramen.results.summary import Column, counted
 from duramen.significance import SignificanceTest, catalogue
-from duramen.significance.measured import automatic, estimate_cost
+from duramen.significance.measured import estimate_cost
 from duramen.support import checks
 from duramen.support.text import joined
 from duramen.support.warning import gathered_warnings
@@ -78,35 +76,31 @@ def requested(
     names = ["auto", NO_TEST, *(test.name for test in catalogue)]
     name = checks.check_choice("rank", "test", NO_TEST if asked is False else name, names)
     test = next((t for t in catalogue if t.name == name or (name == "auto" and t.default)), None)
-    values = {
-        "n_permutations": n_permutations,
-        "distribution": distribution,
-        "checkpoint": checkpoint,
-    }
-    chosen = {parameter: value for parameter, value in values.items() if value is not None}
-    for parameter in chosen:
+    arguments = dict[str, Any]()
+    for parameter, value in (
+        ("n_permutations", n_permutations),
+        ("distribution", distribution),
+        ("checkpoint", checkpoint),
+    ):
+        if value is None:
+            continue
+        repeats = parameter == "n_permutations"
         able = [
-            other
-            for other in catalogue
-            if (other.repeats if parameter == "n_permutations" else other.takes(parameter))
+            other for other in catalogue if (other.repeats if repeats else other.takes(parameter))
         ]
         if test not in able:
             raise ValueError(
                 f"rank: {parameter} has no effect with test={test.name if test else NO_TEST!r}; "
                 f"allowed with {', '.join(other.name for other in able)}"
             )
-    if test is None:
-        return None, {}
-    if n_permutations is not None and n_permutations < test.least:
+        if test is not None and parameter != "checkpoint":
+            arguments[test.repeats if repeats else parameter] = value
+    if test is not None and n_permutations is not None and n_permutations < test.least:
         raise ValueError(
             f"rank: n_permutations must be {test.least} or more with test={test.name!r} for an "
             f"error rate up to .05, got {n_permutations}"
         )
-    chosen.pop("checkpoint", None)
-    return test, {
-        test.repeats if parameter == "n_permutations" else parameter: value
-        for parameter, value in chosen.items()
-    }
+    return test, arguments
 
 
 def check_rows(
@@ -135,39 +129,15 @@ def check_rows(
     test.check(data)
 
 
-def measure_to_test(
-    test: SignificanceTest, chosen: Sequence[Measure], estimator: Any, *, default: bool
-) -> Measure | None:
-    """Return the measure that is tested: the first of these that suits the test, or of all.
-
-    There is none for a test of the rows. The default test has a measure of its own, whatever is
-    ranked by.
-    """
-    if default:
-        return measures[automatic(estimator)]
-    if test.of_rows:
-        return None
-    return next(measure for measure in chain(chosen, measures) if test.suits(measure))
-
-
 # --- its run ----------------------------------------------------------------------------------
 
 
-def forest_of(test: SignificanceTest, inputs: Inputs) -> Any:
-    """Return the estimator that a test grows: the ranking's, with fewer trees if need be."""
-    estimator = inputs.unfitted().estimator
-    if test.most_trees is not None:
-        most = test.most_trees(inputs.data.n_rows)
-        estimator.set_params(n_estimators=min(most, estimator.n_estimators))
-    return estimator
-
-
 def announce(
+    show: Callable[[str], None],
     what: str,
     estimator: Any,
     inputs: Inputs,
     n_forests: int,
-    execution: Execution,
     *,
     most: bool = False,
     skip: str = "",
@@ -177,17 +147,15 @@ def announce(
 
     With `most` they may be fewer; `skip` says how to do without them.
     """
-    if execution.announce is None:
-        return
     cost = estimate_cost(estimator, inputs.data, None, n_forests, n_jobs=inputs.n_jobs, **options)
     if cost.seconds > LONG:
         skip = skip if cost.seconds > _TOO_LONG else ""
-        execution.announce(f"{what}: {'at most ' * most}{cost}{skip}")
+        show(f"{what}: {'at most ' * most}{cost}{skip}")
 
 
 def run_test(
     test: SignificanceTest,
-    chosen: Mapping[str, Any],
+    arguments: Mapping[str, Any],
     measure: Measure | None,
     measured: Mapping[str, Measured],
     groups: Members | None,
@@ -203,7 +171,7 @@ def run_test(
     ----------
     test : SignificanceTest
         Test to run.
-    chosen : mapping
+    arguments : mapping
         Arguments for it that the user chose.
     measure : Measure or None
         Measure to test; None for a test of the rows.
@@ -226,7 +194,8 @@ def run_test(
         Result of the groups that were tested before the features.
     """
     features, notes = inputs.data.names, list[str]()
-    if default and (sample := sampled_if_many(inputs)) is not inputs:
+    if default and inputs.data.n_rows > MANY:
+        sample = sampled_if_many(inputs)
         notes.append(
             f"the significance test is of a random sample of {sample.data.n_rows:,} of the "
             f"{inputs.data.n_rows:,} rows{proportions(inputs.data.target)}, since it grows many "
@@ -234,12 +203,18 @@ def run_test(
             f"test={test.name!r} tests them on all"
         )
         inputs = sample
-    data, checkpoint = inputs.data, execution.checkpoint
-    permuting = test.repeats in chosen or checkpoint is not None or data.exchangeability.restricted
-    arguments = {
+    data, checkpoint, grows = inputs.data, execution.checkpoint, test.takes("estimator")
+    estimator: Any = inputs.unfitted().estimator if grows else None
+    if grows and test.most_trees is not None:
+        most = test.most_trees(data.n_rows)
+        estimator.set_params(n_estimators=min(most, estimator.n_estimators))
+    permuting = (
+        test.repeats in arguments or checkpoint is not None or data.exchangeability.restricted
+    )
+    every = {
         "measure": "auto" if default or measure is None else measure.name,
         **test.adapt(inputs.estimator.growth_settings(*data.table.shape), permuting),
-        **chosen,
+        **arguments,
         "feature_groups": groups,
         "random_state": inputs.random_state,
         "n_jobs": inputs.n_jobs,
@@ -247,24 +222,25 @@ def run_test(
         "checkpoint": checkpoint,
         "verbose": inputs.verbose,
     }
-    arguments = {name: value for name, value in arguments.items() if test.takes(name)}
-    if measure is not None and test.takes("estimator") and arguments.get("null") != "binomial":
+    taken = {name: value for name, value in every.items() if test.takes(name)}
+    many = grows and taken.get("null") != "binomial"
+    if execution.announce is not None and measure is not None and many:
         n_tested = len(features) if groups is None else len(whole(groups, features))
         announce(
+            execution.announce,
             f"{test.title} of {measure.title}",
-            forest_of(test, inputs),
+            estimator,
             inputs,
-            test.forests(test.rounds(arguments.get(test.repeats)), n_tested),
-            execution,
-            measure=arguments.get("measure", measure.name),
+            test.forests(test.rounds(taken.get(test.repeats)), n_tested),
+            measure=taken.get("measure", measure.name),
             permuted=test.permutes,
             fraction=test.fraction,
             most=test.stops_early,
             skip="; test='none' skips it" if default else "",
         )
     with gathered_warnings() as gathered, nullcontext() if measure is None else estimates(None):
-        if test.takes("estimator"):
-            result = test.function(forest_of(test, inputs), data, **arguments)
+        if grows:
+            result = test.function(estimator, data, **taken)
         elif measure is not None:
             result = test.function(as_importances(measured[measure.name]))
         else:
@@ -289,36 +265,30 @@ def run_test(
     if groups is not None and isinstance(result, AdjustedSignificance):
         of_groups = result.of([name for name in result.names if name not in set(features)])
         result = result.of(features)
-        sure = of_groups.selected(LEVEL, "fwer")
+        names = of_groups.selected(LEVEL, "fwer")
         notes.append(
-            f"{result.method}: groups were tested first, and {len(sure):,} of {len(of_groups):,} "
-            f"are confirmed{_listed(sure)}; the features of a group are confirmed if they and "
+            f"{result.method}: groups were tested first, and {len(names):,} of {len(of_groups):,} "
+            f"are confirmed{listed(names)}; the features of a group are confirmed if they and "
             "their group are"
         )
     elif groups is not None:
-        low = [name for name, rate in result if rate <= LEVEL]
+        names = tuple(name for name, rate in result if rate <= LEVEL)
         notes.append(
             f"{result.method}: the rates are those of {len(result):,} groups, ranked by the mean "
-            f"of the importances of their features; {len(low):,} of the groups have a rate up to "
-            f"{LEVEL:g}{_listed(low)}"
+            f"of the importances of their features; {len(names):,} of the groups have a rate up "
+            f"to {LEVEL:g}{listed(names)}"
         )
         result = spread(result, groups, source)
     metadata = {**result.metadata, "measure": "" if measure is None else measure.name}
     return replace(result, notes=tuple(dict.fromkeys(notes)), metadata=metadata), of_groups
 
 
-def _listed(names: Sequence[str]) -> str:
+def listed(names: Sequence[str]) -> str:
+    """Return names after a colon, nothing where there is none."""
     return f": {joined(names, shown=10)}" if names else ""
 
 
 # --- its result -------------------------------------------------------------------------------
-
-
-def verdicts_of(result: Tested | None) -> dict[str, str]:
-    """Return the verdict on each feature; empty for a test without verdicts."""
-    if not isinstance(result, AdjustedSignificance):
-        return {}
-    return dict(zip(result.names, result.verdicts(LEVEL), strict=True))
 
 
 def selected_by(result: Tested | None) -> tuple[str, ...]:
@@ -462,36 +432,56 @@ def threshold_of(result: Tested | None, importances: Importances) -> float | Non
     """
     if result is None or isinstance(result, AdjustedSignificance):
         return None
-    chosen = set(selected_by(result))
-    return min((value for name, value in importances if name in chosen), default=None)
+    names = set(selected_by(result))
+    return min((value for name, value in importances if name in names), default=None)
 
 
-def line_words(result: Tested, importances: Importances) -> str:
-    """Return the meaning of the line at the threshold in a figure of importances."""
-    limit = f"{limit_of(result)} by {title_of(result)}"
-    if threshold_of(result, importances) is None:
-        return f"No line: no feature has {limit}."
-    return f"Dashed: the smallest importance with {limit}."
+def manhattan(
+    result: Tested | None, importances: Importances
+) -> tuple[Any, str, float | None, str]:
+    """Return the numbers that a Manhattan plot shows, their name, the line, and its meaning."""
+    if result is None:
+        return importances, "importance", None, ""
+    title = title_of(result)
+    if not isinstance(result, AdjustedSignificance):
+        threshold, limit = threshold_of(result, importances), f"{limit_of(result)} by {title}"
+        line = f" Dashed: the smallest importance with {limit}."
+        if threshold is None:
+            line = f" No line: no feature has {limit}."
+        return importances, "importance", threshold, line
+    sure = result.mask(LEVEL, "fwer")
+    n, least = np.count_nonzero(sure), float(result.statistics[sure].min(initial=np.inf))
+    if n and (result.statistics[~sure] < least).all():  # which stages of one scale see to
+        line = f" Dashed: the smallest of the {n:,} features confirmed by {title}."
+        return result, result.statistic_title, least, line
+    line = f" {n:,} features are confirmed by {title}."
+    return result, result.statistic_title, None, line
 
 
-def sections_of(result: Tested) -> list[Part]:
+def sections_of(result: Tested) -> list[Section]:
     """Return the histogram of the p-values of a test, its guarantee and its notes."""
     test = catalogue[result.method]
     promise = test.promise.format(level=LEVEL)
-    found = f"{count_words(result)}{_listed(selected_by(result))}."
+    found = f"{count_words(result)}{listed(selected_by(result))}."
     if isinstance(result, ErrorRates):
         meaning = f"{test.rate.capitalize()}: {result.meaning}"
-        return [Prose(f"Significance by {test.title}", (found, meaning, promise, *result.notes))]
+        lines = found, meaning, promise, *result.notes
+        return [Section(f"Significance by {test.title}", lines)]
     words = _VERDICTS if isinstance(result, AdjustedSignificance) else adjusted_words(result)
-    lines = (found, f"Null hypothesis: {result.null}", promise, words, *result.notes)
+    lines = found, f"Null hypothesis: {result.null}", promise, words, *result.notes
     below, p = int(np.count_nonzero(result.p_values <= LEVEL)), len(result)
+    counts = f"{below:,} of {p:,} p-values are up to {LEVEL:g}."
+    expected = (
+        "Dashed: the count expected in each bar if all features were irrelevant and p-values "
+        f"uniform, {p / 20:.3g}."
+    )
     return [
-        Chart(
+        Section(
             f"Significance by {test.title}",
-            Plot(P_VALUES, result),
-            f"Histogram of the p-values of {p:,} features; {below:,} are up to {LEVEL:g}.",
-            f"{below:,} of {p:,} p-values are up to {LEVEL:g}. Dashed: the count expected in each "
-            f"bar if all features were irrelevant and p-values uniform, {p / 20:.3g}.",
+            (f"{counts} {expected}",),
+            figure=P_VALUES,
+            of=result,
+            text=f"Histogram of the p-values. {counts}",
         ),
-        Prose("Result of the test", lines),
+        Section("Result of the test", lines),
     ]

@@ -21,6 +21,7 @@ from duramen.forests.structure import Nodes, decreases
 from duramen.importances.measure import Measure
 from duramen.importances.refit import growing, repeat_seeds
 from duramen.jobs.replicates import Plan, run_replicates
+from duramen.jobs.workers import running
 from duramen.results.importances import Importances, MonteCarloSelection
 from duramen.support import checks
 from duramen.support.arrays import FloatArray, IntArray
@@ -327,7 +328,7 @@ class Trees:
             some = data.with_table(data.table.take_columns(columns), key=("subset", seed, i))
             return grow(some, self.settings, n_trees=t, seed=seed, first_tree=i * t)
 
-        with plan.workers.running(trees) as run:
+        with running(trees, plan.n_threads, plan.cluster) as run:
             for start in range(0, n_subsets, step):
                 some = subsets[start : start + step]
                 grown = list(run(zip(range(start, start + len(some)), some, strict=True)))
