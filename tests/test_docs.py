@@ -93,7 +93,7 @@ svg, DRAWN = report.svg, set[tuple[str, type]]()
 
 def drawn_once(section: report.Section, prefix: str) -> str:
     """Draw a figure of a report the first time that it shows a class of results."""
-    kind = section.figure.draw.__name__, type(section.of)
+    kind = section.figure[0].draw.__name__, type(section.figure[1])
     if kind in DRAWN:
         return undrawn(section, prefix)
     DRAWN.add(kind)

@@ -1,6 +1,5 @@
 """The number of features that is enough."""
 
-
 import numpy as np
 import pytest
 

@@ -130,7 +130,7 @@ def test_what_degrees_mean_depends_on_the_number_of_candidates(K):
     X, y = random.integers(0, 2, (40, 3)), random.integers(0, 2, 40)
     forest = dm.ExtraTreesClassifier(5, max_features=K, random_state=0).fit(X, y)
     report = summarise(dm.importances.mdi(forest, by_degree=True), a_run())
-    caption = report.section("By interaction degree").lines[0]
+    caption = report.section("By interaction degree").caption
     assert ("information of a feature by itself, higher degrees" in caption) == (K == 1)
     assert (
         "a weaker feature has little importance at degree 0 even if no features interact" in caption

@@ -161,11 +161,7 @@ def compare(
             evaluation = evaluate_selection(
                 X=data,
                 estimator=forest,
-                random_state=execution.random_state,
-                n_jobs=execution.n_jobs,
-                client=execution.client,
-                checkpoint=execution.checkpoint,
-                verbose=execution.verbose,
+                **execution.resources,
                 **{**asked, "learner": forest if learner == "forest" else asked["learner"]},
             )
     except EvaluationInterrupted as error:
@@ -231,13 +227,9 @@ def compare(
         top = int(np.nanargmax(curve)) if np.isfinite(curve).any() else 0
         chart = Section(
             f"{heading[0].upper()}{heading[1:]} against the number of features",
-            (
-                f"Mean {heading} over {evaluation.n_resamples:,} splits; bands and bars are "
-                f"{evaluation.confidence_level:.0%} intervals.",
-            ),
-            figure=SELECTION_CURVES,
-            of=evaluation,
-            options={"what": what},
+            caption=f"Mean {heading} over {evaluation.n_resamples:,} splits; bands and bars are "
+            f"{evaluation.confidence_level:.0%} intervals.",
+            figure=(SELECTION_CURVES, evaluation, {"what": what}),
             text=f"Line chart of {heading} against the number of features. The largest is "
             f"{number(curve[top])}, of {evaluation.methods[top]} with "
             f"{evaluation.n_features[top]:.4g} features.",

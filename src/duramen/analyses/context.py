@@ -224,11 +224,10 @@ def context(
             )
     with execution.step("read"), execution.warnings_as_notes():
         data = read(data, y, n_jobs=n_jobs).in_memory()
-    provenance = data.provenance
+    provenance, notes = data.provenance, list(data.provenance.notes)
     name, values, data = _split_off(context, data)
     if not provenance.target:
         raise ValueError("context: target is missing: which column is the target?")
-    notes = list(provenance.notes)
     if (covariates := provenance.covariates) is not None:
         if name in covariates.column_names:
             raise ValueError(f"context: covariates={quoted(name)} must not name a context")
@@ -239,9 +238,9 @@ def context(
         notes = [note for note in notes if not note.startswith(within)]
         notes.append(f"{within} {n_strata:,} strata of {', '.join(covariates.column_names)}")
     findings = [
-        found
-        for found in provenance.findings
-        if found.kind in _OF_VALUES or name not in found.columns
+        finding
+        for finding in provenance.findings
+        if finding.kind in _OF_VALUES or name not in finding.columns
     ]
     execution.tell(*notes, *map(str, findings))
 
@@ -259,28 +258,29 @@ def context(
             estimator=estimator,
             n_permutations=n_permutations,
             **{key: arguments[key] for key in _OF_EFFECTS},
-            random_state=execution.random_state,
-            n_jobs=n_jobs,
-            client=client,
-            checkpoint=execution.checkpoint,
-            verbose=verbose,
+            **execution.resources,
         )
 
     with faults_of_ours():
-        columns, rows_of = effect_columns(result, alpha, control), _rows_of(result)
+        columns, sizes = effect_columns(result, alpha, control), _sizes(result)
         cuts = result.metadata.get("context", {}).get("cuts")
         if cuts:
             notes.append(
                 f"the numeric context {name} was cut into {len(result.contexts)} quantile "
                 "intervals; change this with context_bins=B or categorical=NAME"
             )
-        few = [f"{value} ({count})" for value, count in rows_of.items() if count < _FEW_ROWS]
+        few = [f"{value} ({count})" for value, count in sizes.items() if count < _FEW_ROWS]
         if few:
             notes.append(
                 f"some contexts of {name} have few rows: {joined(few, shown=5)}; effects there "
                 "are hard to detect"
             )
         execution.tell(*notes, *result.notes)
+        dependent = columns["kind"] != INDEPENDENT
+        by_value = {
+            value: int(np.sum(dependent & (columns["context"] == value)))
+            for value in result.contexts
+        }
         tested = result.absolute_p_values is not None
         run = execution.record(
             {**data.facts(), "findings": records(findings)},
@@ -295,13 +295,11 @@ def context(
             },
             results={
                 name: {
-                    "rows": rows_of,
+                    "rows": sizes,
                     "cuts": None if cuts is None else list(cuts),
                     "depends_if": rule_of(result, alpha, control),
-                    "features_that_depend": _n_dependent(columns),
-                    "features_by_value": {
-                        value: _n_dependent(columns, value) for value in result.contexts
-                    },
+                    "features_that_depend": len(set(columns["name"][dependent].tolist())),
+                    "features_by_value": by_value,
                     "relevance": result.relevance,
                     "relevance_p_value": result.relevance_p_value,
                     "unit": result.unit,
@@ -395,15 +393,7 @@ def effect_columns(
     return {name: np.asarray(values)[order] for name, values in columns.items()}
 
 
-def _n_dependent(columns: Mapping[str, NDArray[Any]], value: str | None = None) -> int:
-    """Return how many features depend on the context, or on one value of it."""
-    rows = columns["kind"] != INDEPENDENT
-    if value is not None:
-        rows = rows & (columns["context"] == value)
-    return len(set(columns["name"][rows].tolist()))
-
-
-def _rows_of(result: ContextImportances) -> dict[str, int]:
+def _sizes(result: ContextImportances) -> dict[str, int]:
     """Return the number of rows in each context."""
     rows = (result.fractions * result.metadata["n_rows"]).round().astype(int).tolist()
     return dict(zip(result.contexts, rows, strict=True))
@@ -428,45 +418,54 @@ def report_of(
     notes: Sequence[str] = (),
 ) -> ContextReport:
     """Return the report of the features that depend on a context; `columns` are its table."""
-    name, n, total = result.context_name, _n_dependent(columns), len(columns["kind"])
-    some = f"{counted(n, 'feature')} depend{'s' if n == 1 else ''}" if n else "No feature depends"
-    rule = rule_of(result, alpha, control)
+    name, total, rule = result.context_name, len(columns["kind"]), rule_of(result, alpha, control)
+    unit, tolerance = unit_words(result.unit), result.tolerance
+    tested, p = result.absolute_p_values is not None, result.relevance_p_value
+    n = len(set(columns["name"][columns["kind"] != INDEPENDENT].tolist()))
     facts = {
         word: f"{run.settings[key]:,}"
         for word, key in (("trees", "n_estimators"), ("permutations", "n_permutations"))
         if key in run.settings
     }
-    model = [f"{facts[word]} {word}" for word in ("trees", "permutations") if word in facts]
-    if result.relevance_p_value is not None:
-        facts[f"p of {name} itself"] = f"{result.relevance_p_value:.2g}"
+    model = [f"{number} {word}" for word, number in facts.items()]
+    if p is not None:
+        facts[f"p of {name} itself"] = f"{p:.2g}"
     facts[f"depend on {name}"] = f"{n:,}"
 
-    k, charts = min(DRAWN, len(result)), []
-    for value in result.contexts[:_CHARTS] if k else ():
-        here = (columns["kind"] != INDEPENDENT) & (columns["context"] == value)
-        depend = [
-            f"{columns['name'][i]} {columns['signed'][i]:.3g}" for i in np.flatnonzero(here)[:5]
-        ]
-        options = {"context": value, "k": k, "alpha": alpha, "control": control}
-        charts.append(
-            Section(
-                f"{name} = {value}",
-                (
-                    f"The {k} features that depend most on {name}, in {unit_words(result.unit)}. "
-                    "Bar: signed effect, blue to the right if the feature is less informative in "
-                    "the context, orange to the left if it is more informative. Dot: absolute "
-                    f"effect, filled if the feature depends on the context ({rule}). Tick: "
-                    "importance on all rows.",
-                ),
-                figure=CONTEXT_EFFECTS,
-                of=result,
-                options=options,
-                text=f"Bars, dots and ticks: the signed and the absolute effect of {name} = "
-                f"{value} and the importance of {k} features. Those that depend on it, with the "
-                f"signed effect: {', '.join(depend) or 'none'}.",
-            )
+    # --- the context itself, the charts and the table ---
+    lines = [f"{name} itself has an importance of {result.relevance:.4g} {unit}"]
+    if p is None:
+        lines[0] += ". No permutations were made, so its significance is not known."
+    else:
+        than = "as" if p > alpha else "more than"
+        lines[0] += f" (p = {p:.2g}): {than} expected under the null hypothesis."
+        lines.append(
+            "The importance of a feature can depend on an irrelevant context, which shifts the "
+            "distribution of the feature, and need not depend on a relevant one."
         )
-    shown = {key: values[:HELD] for key, values in columns.items()}
+    brief = tuple(lines)
+    values = ", ".join(f"{value} ({rows:,} rows)" for value, rows in _sizes(result).items())
+    cuts = result.metadata.get("context", {}).get("cuts")
+    divided = f" It is a number, cut at {plain(cuts)}." if cuts else ""
+    lines.append(f"Its values are {values}.{divided}")
+    sections: list[Section | Table] = [
+        Section(f"The context {name} itself", tuple(lines), brief=brief)
+    ]
+    k = min(DRAWN, len(result))
+    for value in result.contexts[:_CHARTS] if k else ():
+        options = {"context": value, "k": k, "alpha": alpha, "control": control}
+        chart = Section(
+            f"{name} = {value}",
+            caption=f"The {k} features that depend most on {name}, in {unit}. Bar: signed effect, "
+            "blue to the right if the feature is less informative in the context, orange to the "
+            "left if it is more informative. Dot: absolute effect, filled if the feature depends "
+            f"on the context ({rule}). Tick: importance on all rows.",
+            figure=(CONTEXT_EFFECTS, result, options),
+            text=f"Bars, dots and ticks: the signed and the absolute effect of {name} = {value} "
+            f"and the importance of {k} features.",
+        )
+        sections.append(chart)
+    shown = {key: numbers[:HELD] for key, numbers in columns.items()}
     table = [
         Column("feature", shown["name"].tolist(), "name", least=_NAME),
         Column(name, shown["context"].tolist(), "words", least=_NAME),
@@ -482,9 +481,7 @@ def report_of(
             table.append(Column(_ADJUSTED[control], small(shown[level])))
     table.append(Column("kind", shown["kind"].tolist(), "words", least=_KIND))
     first = f"The first {_ROWS} of {total:,}" if total > _ROWS else f"All {total:,}"
-    sections: list[Section | Table] = [
-        _relevance(result, alpha),
-        *charts,
+    sections.append(
         Table(
             f"Features by {name}",
             tuple(table),
@@ -493,108 +490,76 @@ def report_of(
             total=total,
             what="rows",
             main=True,
-        ),
-    ]
+        )
+    )
     if notes:
         sections.append(Section("Data preparation", tuple(notes), points=True))
+
+    # --- how to read it ---
+    empty = "is left out" if result.empty == "skip" else "counts as one without information"
+    reading = [
+        "Trees are grown on all rows, without the context. The importance of a feature is the "
+        f"mean decrease of impurity at the nodes that split on it, in {unit}. At each node it is "
+        "compared with that over the rows of one context: the absolute effect is the sum of the "
+        "absolute differences, the signed effect that of the differences, all rows minus context. "
+        f"A node without rows of the context {empty}.",
+        "Complementary: the feature is always more informative in that context. Redundant: it is "
+        "always less informative. Irrelevant: it has no information there. Mixed: it is more "
+        "informative at some nodes and less informative at others; the word after it names the "
+        'stronger direction. "Always" means that the signed effect has at least '
+        f"{1 - tolerance:.0%} of the size of the absolute one. Independent: not found to depend on "
+        f"the context, at {rule}, or an effect of at most {tolerance:.0%} of the largest "
+        "importance.",
+    ]
+    if result.within is not None:
+        reading.append(
+            '"Within" is the importance in a forest that is grown only on the rows of the '
+            "context. Importance minus within is the plain effect, which misses differences that "
+            "average out."
+        )
+    if tested:
+        of = f"{total:,} features and values"
+        promise = {
+            "fdr": f"q is p adjusted for all {of} (Benjamini and Hochberg): of the effects with q "
+            f"up to {alpha:g}, at most {alpha:.0%} are expected to be false.",
+            "fwer": f"p is adjusted for all {of} (Holm): the chance of any false one among those "
+            f"up to {alpha:g} is at most {alpha:.0%}.",
+            "none": f"p is not adjusted: of {of} that do not depend on the context, "
+            f"{alpha * total:.0f} are expected to have p up to {alpha:g}.",
+        }[control]
+        among = {
+            "all": "among the rows",
+            "within_target": "among the rows of the same class",
+            "conditional": "among the rows of the same class, with probabilities that allow for "
+            "other features that depend on the context,",
+        }[result.permute]
+        reading.append(
+            f"p is that of this null hypothesis: {result.null} The values of the context were "
+            f"permuted {among} {result.n_permutations:,} times, on the same trees. The p-value of "
+            f"the context itself is from permutations among all rows. {promise}"
+        )
+    else:
+        reading.append("There are no p-values, because no permutations were made.")
     cautions = [*result.notes]
     if result.metadata.get("forest", {}).get("splits") == "ordered":
         cautions.append(_ORDERED)
-    if result.absolute_p_values is not None and result.permute == "conditional":
+    if tested and result.permute == "conditional":
         cautions.append(_MODELED)
+    some = f"{counted(n, 'feature')} depend{'s' if n == 1 else ''}" if n else "No feature depends"
     return page(
         ContextReport,
         run,
         facts=facts,
         sections=sections,
-        reading=_reading(result, total, alpha, control),
+        reading=reading,
         cautions=(*cautions, *_CAVEATS),
+        model=model,
         kind="dependence on a context",
         title=f"Importances of the features for {run.target or 'the target'}, by {name}",
         conclusion=f"{some} on {name} ({rule}).",
-        model=model,
         table={
             key: values.tolist() if values.dtype.kind == "U" else values
             for key, values in columns.items()
         },
         effects=result,
     )
-
-
-def _relevance(result: ContextImportances, alpha: float) -> Section:
-    """Return how relevant a context is itself, and its values."""
-    name, p = result.context_name, result.relevance_p_value
-    own = f"{name} itself has an importance of {result.relevance:.4g} {unit_words(result.unit)}"
-    if p is None:
-        lines = [f"{own}. No permutations were made, so its significance is not known."]
-    elif p >= 1 - alpha and result.importances.max(initial=0) > 0:
-        lines = [
-            f"{own} (p = {p:.2g}): less than expected under the null hypothesis.",
-            "A p-value near 1 is evidence against the null hypothesis as one near 0 is: rows may "
-            "not be exchangeable, for instance where samples were matched for the context. Permute "
-            "within the strata that were matched.",
-        ]
-    else:
-        than = "as" if p > alpha else "more than"
-        lines = [
-            f"{own} (p = {p:.2g}): {than} expected under the null hypothesis.",
-            "The importance of a feature can depend on an irrelevant context, which shifts the "
-            "distribution of the feature, and need not depend on a relevant one.",
-        ]
-    brief = tuple(lines)
-    values = ", ".join(f"{value} ({rows:,} rows)" for value, rows in _rows_of(result).items())
-    cuts = result.metadata.get("context", {}).get("cuts")
-    divided = f" It is a number, cut at {plain(cuts)}." if cuts else ""
-    lines.append(f"Its values are {values}.{divided}")
-    return Section(f"The context {name} itself", tuple(lines), brief=brief)
-
-
-def _reading(result: ContextImportances, total: int, alpha: float, control: Control) -> list[str]:
-    """Return what effects, kinds and p-values mean."""
-    tolerance = result.tolerance
-    empty = "is left out" if result.empty == "skip" else "counts as one without information"
-    lines = [
-        "Trees are grown on all rows, without the context. The importance of a feature is the "
-        "mean decrease of impurity at the nodes that split on it, in "
-        f"{unit_words(result.unit)}. At each node it is compared with that over the rows of one "
-        "context: the absolute effect is the sum of the absolute differences, the signed effect "
-        "that of the differences, all rows minus context. A node without rows of the context "
-        f"{empty}.",
-        "Complementary: the feature is always more informative in that context. Redundant: it is "
-        "always less informative. Irrelevant: it has no information there. Mixed: it is more "
-        "informative at some nodes and less informative at others; the word after it names the "
-        'stronger direction. "Always" means that the signed effect has at least '
-        f"{1 - tolerance:.0%} of the size of the absolute one. Independent: not found to depend on "
-        f"the context, at {rule_of(result, alpha, control)}, or an effect of at most "
-        f"{tolerance:.0%} of the largest importance.",
-    ]
-    if result.within is not None:
-        lines.append(
-            '"Within" is the importance in a forest that is grown only on the rows of the '
-            "context. Importance minus within is the plain effect, which misses differences that "
-            "average out."
-        )
-    if result.absolute_p_values is None:
-        return [*lines, "There are no p-values, because no permutations were made."]
-    of = f"{total:,} features and values"
-    promise = {
-        "fdr": f"q is p adjusted for all {of} (Benjamini and Hochberg): of the effects with q "
-        f"up to {alpha:g}, at most {alpha:.0%} are expected to be false.",
-        "fwer": f"p is adjusted for all {of} (Holm): the chance of any false one among those up "
-        f"to {alpha:g} is at most {alpha:.0%}.",
-        "none": f"p is not adjusted: of {of} that do not depend on the context, "
-        f"{alpha * total:.0f} are expected to have p up to {alpha:g}.",
-    }[control]
-    rows = {
-        "all": "among the rows",
-        "within_target": "among the rows of the same class",
-        "conditional": "among the rows of the same class, with probabilities that allow for other "
-        "features that depend on the context,",
-    }[result.permute]
-    return [
-        *lines,
-        f"p is that of this null hypothesis: {result.null} The values of the context were permuted "
-        f"{rows} {result.n_permutations:,} times, on the same trees; p is the proportion of "
-        "permutations with an effect as large, its own included. The p-value of the context itself "
-        f"is from permutations among all rows. {promise}",
-    ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -13,10 +13,8 @@ from duramen.analyses.execution import Execution, faults_of_ours
 from duramen.data import EncodedTable, LearningSet
 from duramen.findings.table import left_out, of_codes
 from duramen.jobs.progress import progress_bar
-from duramen.plots.importances import RANKING
 from duramen.reading.tables import read
 from duramen.reports.report import (
-    DRAWN,
     HELD,
     Report,
     Run,
@@ -25,7 +23,6 @@ from duramen.reports.report import (
     degree_charts,
     page,
     rows_note,
-    unit_words,
 )
 from duramen.results.importances import Importances
 from duramen.results.summary import Column, places
@@ -191,12 +188,32 @@ def exact(
     checks.check_optional_integer("exact", "max_depth", max_depth, 1)
     checks.check_real("exact", "level", level, 0.0)
     data = read(data, y, keep_identifiers=True).in_memory()
+    provenance = data.provenance
     impurity: Any = criterion_for("exact", criterion, data.task)
     with execution.step("encode"):
         dist, cuts = _distribution(data, discretize, n_bins)
-    notes = _notes(data, dist, cuts if discretize == "auto" else {}, n_bins)
+
+    # --- remarks on the preparation of the data ---
+    notes = [*provenance.notes]
+    notes += [str(finding) for finding in provenance.findings if finding.kind in _OF_READING]
+    if cuts and discretize == "auto":
+        listed = joined([printable(name) or "''" for name in cuts], shown=5)
+        notes.append(
+            f"columns of many distinct numbers were cut into {n_bins} quantile intervals: "
+            f"{listed}; change this with discretize=METHOD or n_bins=B, or categorical=NAME"
+        )
+    identifiers = left_out(of_codes(data.table))
+    pairs = zip(dist.names, dist.cardinalities.tolist(), strict=True)
+    naming = [name for name, count in pairs if count == data.n_rows or name in identifiers]
+    if naming:
+        listed = joined([printable(name) or "''" for name in naming], shown=5)
+        notes.append(
+            f"{listed} has a different value in every row: it identifies these rows and predicts "
+            "nothing for others. Consider leaving it out with drop=NAME"
+        )
     execution.tell(*notes)
 
+    # --- importances, relevance and boundaries ---
     trees: dict[str, Any] = {"max_features": max_features, "max_depth": max_depth}
     trees["criterion"] = impurity
     with execution.step("importances"):
@@ -215,11 +232,16 @@ def exact(
                 max_hours=max_hours,
                 progress=report and (lambda done: report(int(100 * done))),
             )
-    not_computed = []
-    searched = _searchable(dist.n_features) if max_degree is None else max_degree
+    if max_degree is None:
+        max_degree = 0
+        while (
+            max_degree < dist.n_features - 1
+            and count_subsets(dist.n_features, max_degree + 2) <= _SETS
+        ):
+            max_degree += 1
     with execution.step("relevance"):
-        relevance = feature_relevance(dist, level=level, max_degree=searched)
-    kinds = Counter[str](entry.relevance for entry in relevance)
+        relevance = feature_relevance(dist, level=level, max_degree=max_degree)
+    kinds, not_computed = Counter[str](entry.relevance for entry in relevance), []
     if relevance[0].searched_degree < dist.n_features - 1:
         left = "larger sets of conditioning features are not listed"
         if kinds["unknown"]:
@@ -246,7 +268,6 @@ def exact(
             "n_markov_boundaries": None if boundaries is None else len(boundaries),
             "markov_boundaries": None if boundaries is None else boundaries[:_LISTED],
         }
-        provenance = data.provenance
         facts = {"n_features": dist.n_features, "findings": provenance.records(_OF_READING)}
         run = execution.record(
             {**data.facts(), **facts},
@@ -291,39 +312,6 @@ def _distribution(
     return dist, cuts
 
 
-def _notes(
-    data: LearningSet[EncodedTable], dist: FiniteDistribution, cuts: Collection[str], n_bins: int
-) -> list[str]:
-    """Return remarks on the preparation of the data; columns of `cuts` were cut by default."""
-    provenance = data.provenance
-    lines = [*provenance.notes]
-    lines += [str(finding) for finding in provenance.findings if finding.kind in _OF_READING]
-    if cuts:
-        listed = joined([printable(name) or "''" for name in cuts], shown=5)
-        lines.append(
-            f"columns of many distinct numbers were cut into {n_bins} quantile intervals: "
-            f"{listed}; change this with discretize=METHOD or n_bins=B, or categorical=NAME"
-        )
-    identifiers = left_out(of_codes(data.table))
-    pairs = zip(dist.names, dist.cardinalities.tolist(), strict=True)
-    naming = [name for name, count in pairs if count == data.n_rows or name in identifiers]
-    if naming:
-        listed = joined([printable(name) or "''" for name in naming], shown=5)
-        lines.append(
-            f"{listed} has a different value in every row: it identifies these rows and predicts "
-            "nothing for others. Consider leaving it out with drop=NAME"
-        )
-    return lines
-
-
-def _searchable(n_features: int) -> int:
-    """Return the size of the largest conditionings that are searched unless the user says."""
-    degree = 0
-    while degree < n_features - 1 and count_subsets(n_features, degree + 2) <= _SETS:
-        degree += 1
-    return degree
-
-
 # --- the report -----------------------------------------------------------------------------------
 
 
@@ -357,36 +345,21 @@ def summarize(
     if not settings["level"]:
         none = "no information counts"
 
-    n_shown = min(n_rows, len(importances))
-    facts = {
-        f"{unit}, of {impurity}": of_all,
-        "strongly relevant": f"{sum(entry.relevance == 'strong' for entry in relevance):,}",
-        "weakly relevant": f"{sum(entry.relevance == 'weak' for entry in relevance):,}",
-    }
+    facts = {f"{unit}, of {impurity}": of_all}
+    for kind in ("strong", "weak"):
+        count = sum(entry.relevance == kind for entry in relevance)
+        facts[f"{kind}ly relevant"] = f"{count:,}"
     ranked = [relevance[j] for j in importances.order()]
-    best = importances.top(HELD)
-    conditionings = []
-    for entry in ranked[: len(best)]:
+    best, n_shown = importances.top(HELD), min(n_rows, len(importances))
+    shown, conditionings = ranked[: len(best)], []
+    for entry in shown:
         sets = [" + ".join(names) or "nothing" for names in entry.conditionings]
         more = len(sets) - _CONDITIONINGS
         sets[_CONDITIONINGS:] = [f"and {more:,} more"] if more > 0 else []
         conditionings.append("; ".join(sets))
-    degrees = ["" if entry.degree is None else str(entry.degree) for entry in ranked]
+    degrees = ["" if entry.degree is None else str(entry.degree) for entry in shown]
     title = "importance" if best.unit == "1" else best.unit
-    drawn = importances.top(DRAWN)
-    listed = ", ".join(f"{name} {value:.3g}" for name, value in drawn.top(5))
     sections: list[Section | Table] = [
-        Section(
-            "Ranking",
-            (
-                f"The {len(drawn)} most important of {len(importances):,} features, in "
-                f"{unit_words(drawn.unit)}.",
-            ),
-            figure=RANKING,
-            of=drawn,
-            options={"k": len(drawn)},
-            text=f"Bar chart of the {len(drawn)} most important features. First: {listed}.",
-        ),
         *degree_charts(importances, columns=_DEGREES),
         Table(
             "Importance and relevance",
@@ -394,8 +367,8 @@ def summarize(
                 places(len(best), "rank"),
                 Column("feature", best.names, "name"),
                 Column(title, fixed(best.values, 5), bars=best.values),
-                Column("relevance", [entry.relevance for entry in ranked[: len(best)]], "words"),
-                Column("degree", degrees[: len(best)]),
+                Column("relevance", [entry.relevance for entry in shown], "words"),
+                Column("degree", degrees),
                 Column("relevant given", conditionings, "words"),
             ),
             rows_note(n_shown, len(importances)),
@@ -405,14 +378,15 @@ def summarize(
         ),
     ]
     if boundaries is not None:
-        facts["Markov boundaries"] = f"{(n := len(boundaries)):,}"
+        n = len(boundaries)
+        facts["Markov boundaries"] = f"{n:,}"
         brief = [f"{n:,} Markov boundar{'y' if n == 1 else 'ies'}:"]
         for names in boundaries[:3]:
             members = joined([printable(name) for name in names], shown=_MEMBERS)
             brief.append(f"  {len(names)}: {members or 'the empty set'}")
-        brief += [f"  and {n - 3:,} more in report.html and run.json"] if n > 3 else []
         lines = [", ".join(names) or "the empty set" for names in boundaries[:_BOUNDARIES]]
-        lines += [f"and {n - _BOUNDARIES:,} more"] if n > _BOUNDARIES else []
+        for texts, most, indent in ((brief, 3, "  "), (lines, _BOUNDARIES, "")):
+            texts += [f"{indent}and {n - most:,} more"] if n > most else []
         section = Section("Markov boundaries", tuple(lines), points=True, brief=tuple(brief))
         sections.append(section)
     if notes:

@@ -45,6 +45,7 @@ class Execution:
     verbose: int = 0  # above 0: progress bars
     checkpoint: Path | None = None
     client: Any = None  # of a Dask cluster, for work that is repeated
+    resources: Mapping[str, Any] = field(default_factory=dict)  # the five above, as arguments
     remarks: list[str] = field(default_factory=list)  # remarks, for the report
     left_out: list[str] = field(default_factory=list)  # results that are not computed, and why
     stop: KeyboardInterrupt | None = None  # which ended the work before all was computed
@@ -85,14 +86,12 @@ class Execution:
         checkpoint, seed = get("checkpoint"), None
         if "random_state" in arguments:
             seed = checks.check_seed(name, arguments["random_state"])
-        made: Self = replace(
-            caller,
-            random_state=seed,
-            n_jobs=get("n_jobs"),
-            client=get("client"),
-            checkpoint=None if checkpoint is None else expanded(checkpoint, name),
-            verbose=checks.check_verbosity(name, get("verbose", 0)),
-        )
+        if checkpoint is not None:
+            checkpoint = expanded(checkpoint, name)
+        verbose = checks.check_verbosity(name, get("verbose", 0))
+        resources = {"random_state": seed, "n_jobs": get("n_jobs"), "client": get("client")}
+        resources |= {"checkpoint": checkpoint, "verbose": verbose}
+        made: Self = replace(caller, resources=resources, **resources)
         return made
 
     def record(self, facts: Mapping[str, Any], **more: Any) -> Run:

@@ -281,10 +281,8 @@ def sections_of(
         named = [name for name in places.chromosomes if name != "0"]
         chart = Section(
             "Manhattan plot",
-            (f"The {what} of {len(result):,} features by chromosome and position.{line}",),
-            figure=MANHATTAN,
-            of=result,
-            options={"positions": places, "threshold": threshold},
+            caption=f"The {what} of {len(result):,} features by chromosome and position.{line}",
+            figure=(MANHATTAN, result, {"positions": places, "threshold": threshold}),
             text=f"Scatter plot of the {what} of {len(result):,} features along "
             f"{counted(len(named), 'chromosome')}; result.csv has the positions.",
         )

@@ -210,11 +210,7 @@ def network(
             normalization=normalization,
             source_scaling=source_scaling,
             n_permutations=n_permutations,
-            random_state=execution.random_state,
-            n_jobs=n_jobs,
-            client=client,
-            checkpoint=execution.checkpoint,
-            verbose=verbose,
+            **execution.resources,
         )
     if adjacencies is not None:
         inferred.write_adjacencies(expanded(adjacencies, "network"))
@@ -360,10 +356,8 @@ def report_of_links(
         sections += [
             Section(
                 "Heaviest links",
-                (f"The {n} heaviest links{placed}, drawn wider the larger their weight.",),
-                figure=NETWORK_GRAPH,
-                of=inferred,
-                options={"n": n, "positions": positions},
+                caption=f"The {n} heaviest links{placed}, drawn wider the larger their weight.",
+                figure=(NETWORK_GRAPH, inferred, {"n": n, "positions": positions}),
                 text=f"Graph of the {n} heaviest links. The heaviest is between {source} and "
                 f"{target}, with weight {weight:.3g}.",
             ),
@@ -391,12 +385,8 @@ def report_of_links(
             Section("Agreement with known links", (line,), brief=(line,)),
             Section(
                 "Precision and recall",
-                (
-                    "Precision against recall of the ranked links against the known ones; the gray "
-                    "line is a random order.",
-                ),
-                figure=PRECISION_RECALL,
-                of=scores,
+                caption="Precision against recall of the known links; gray: a random order.",
+                figure=(PRECISION_RECALL, scores, {}),
                 text="Line chart of precision against recall; the area under it is "
                 f"{scores.aupr:.3f}.",
             ),

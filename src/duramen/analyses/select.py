@@ -243,12 +243,9 @@ def select(
         last = len(n_selected) - 1
         chart = Section(
             f"Features found, {step} by {step}",
-            (
-                f"Number of features found after each {step}. A line that is still rising at its "
-                f"end indicates that more {step}s would find more features.",
-            ),
-            figure=FOUND,
-            of={"features found": n_selected},
+            caption=f"Number of features found after each {step}. If the line still rises at its "
+            f"end, more {step}s would find more features.",
+            figure=(FOUND, {"features found": n_selected}, {}),
             text=f"Line chart of the number of features found against the number of {step}s: "
             f"{int(n_selected[last // 2]):,} after {last // 2:,} {step}s, "
             f"{int(n_selected[-1]):,} after {last:,}.",
@@ -278,12 +275,7 @@ def select(
         sections += [*places, features_found]
     else:
         count, next_step = "No feature was found", _NEXT_STEP
-        if searches and model.draws_.mean() < 10:
-            next_step = (
-                "A feature needs 10 trees or more to be judged: --trees or --n-subspace-features "
-                "gives each to more trees, and --patience 0 does not end the search early."
-            )
-        elif searches:
+        if searches:  # a feature needs ten trees or more to be judged
             next_step += " More trees (--trees) with --patience 0 search longer."
         lines = (f"{count}.", next_step)
         sections += [Section("Features found", lines, brief=(next_step,)), *places]
@@ -338,14 +330,10 @@ def _made(
     selector: Any, parameters: Mapping[str, Any], execution: Execution
 ) -> tuple[Selector, BaseSelector]:
     """Return the record of the selector that is asked for, and the selector, not fitted."""
-    work = {
-        name: getattr(execution, name)
-        for name in ("random_state", "n_jobs", "client", "checkpoint", "verbose")
-    }
     names = [entry.option for entry in catalogue]
     option = selector.replace("_", "-") if isinstance(selector, str) else selector
     record = catalogue[checks.check_choice("select", "selector", option, names).replace("-", "_")]
-    for name, value in {**work, **parameters}.items():
+    for name, value in {**execution.resources, **parameters}.items():
         given = value is not None and name not in ("random_state", "n_jobs", "verbose")
         if given and not record.takes(name):
             raise ValueError(
@@ -357,7 +345,7 @@ def _made(
             raise ValueError(
                 f"select: {parameter} is for the relevance test {test}, not for {relevance}"
             )
-    values = {name: value for name, value in work.items() if record.takes(name)}
+    values = {name: value for name, value in execution.resources.items() if record.takes(name)}
     values |= parameters
     if isinstance(values.get("measure"), str):
         values["measure"] = values["measure"].replace("-", "_")

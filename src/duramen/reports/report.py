@@ -83,15 +83,15 @@ class Section(Savable):
     ----------
     title : str
     lines : tuple of str
-        Paragraphs; of a figure, its caption.
+        Paragraphs.
     points, caution : bool
         Whether the lines are points of a list, and whether they warn.
     facts : tuple of pairs of str
         Names, and what stands beside each.
-    figure, of, options : ResultFigure, result, mapping
+    figure : tuple of ResultFigure, result and mapping, or None
         Figure to be drawn, the result that it draws, and its options, by name.
-    text : str
-        What the figure shows, for those who cannot see it.
+    caption, text : str
+        What stands below the figure, and what it shows, for those who cannot see it.
     drawing : str
         The figure, drawn as an svg element.
     sections : tuple of Section or Table
@@ -108,9 +108,8 @@ class Section(Savable):
     points: bool = False
     caution: bool = False
     facts: tuple[tuple[str, str], ...] = ()
-    figure: ResultFigure | None = None
-    of: Any = None
-    options: Mapping[str, Any] = field(default_factory=dict)
+    figure: tuple[ResultFigure, Any, Mapping[str, Any]] | None = None
+    caption: str = ""
     text: str = ""
     drawing: str = ""
     sections: tuple[Section | Table, ...] = ()
@@ -367,14 +366,13 @@ class Report(Saved, Framed):
             below = tuple(map(with_drawing, section.sections))
             if section.figure is None:
                 return replace(section, sections=below) if below else section
-            undrawn: dict[str, Any] = {"figure": None, "of": None, "options": {}}
             try:
-                return replace(section, **undrawn, drawing=svg(section, prefix))
+                return replace(section, figure=None, drawing=svg(section, prefix))
             except Exception as error:  # results are not lost for want of a figure
                 failures.append(
                     f"the figure {section.title!r} is left out: {type(error).__name__}: {error}"
                 )
-                return replace(section, **undrawn, lines=(section.text,))
+                return replace(section, figure=None, lines=(section.text,))
 
         sections = tuple(map(with_drawing, self.sections))
         for failure in failures:
@@ -450,7 +448,7 @@ def svg(section: Section, prefix: str) -> str:
 
     `prefix` makes its ids differ from those of other figures on the page.
     """
-    figure = section.figure
+    figure, of, options = section.figure or (None, None, {})
     if figure is None:
         raise ValueError(f"reports: the section {section.title!r} has no figure")
     # Figures of a page need no backend: that of MPLBACKEND need not exist here. One that exists is
@@ -463,9 +461,9 @@ def svg(section: Section, prefix: str) -> str:
             matplotlib.rcParams["backend"] = backend
     from matplotlib.figure import Figure
 
-    size = _INCHES, figure.height(section.of, section.options)
-    canvas, buffer = Figure(figsize=size, layout="constrained"), StringIO()
-    figure.draw(section.of, **section.options, ax=canvas.add_subplot())
+    canvas = Figure(figsize=(_INCHES, figure.height(of, options)), layout="constrained")
+    figure.draw(of, **options, ax=canvas.add_subplot())
+    buffer = StringIO()
     style = {"svg.fonttype": "none", "svg.hashsalt": prefix, "font.family": "DejaVu Sans"}
     with matplotlib.rc_context(style), warnings.catch_warnings():
         # A glyph that matplotlib's font lacks is no loss: the browser draws the text.
@@ -563,7 +561,11 @@ def page(
         sections=tuple(
             section
             for section in (look, *sections, *below)
-            if isinstance(section, Table) or section.lines or section.facts or section.sections
+            if isinstance(section, Table)
+            or section.lines
+            or section.facts
+            or section.figure
+            or section.sections
         ),
         subject=tuple(subject),
         **fields,
@@ -643,13 +645,9 @@ def degree_charts(importances: Importances, columns: int = 9) -> list[Section]:
         )
     chart = Section(
         "By interaction degree",
-        (
-            "The importance of each feature by the number of splits above, in "
-            f"{unit_words(importances.unit)}. {meaning}",
-        ),
-        figure=BY_DEGREE,
-        of=best,
-        options={"k": len(best), "columns": columns},
+        caption="The importance of each feature by the number of splits above, in "
+        f"{unit_words(importances.unit)}. {meaning}",
+        figure=(BY_DEGREE, best, {"k": len(best), "columns": columns}),
         text="Heat map of the importance of these features by the number of splits above. The "
         "columns degree_0, degree_1 ... of result.csv hold its numbers.",
     )

@@ -87,6 +87,3 @@ def test_whether_the_trees_suffice():
         "on the first feature by MDI: two forests of 50 trees on these rows have the same one with "
         "a probability of 0.98."
     )
-    assert trees_words(needed(80.0, to_see=250.0), "MDI").endswith(
-        "; 250 trees have every feature as a candidate at some node with a probability of 0.95."
-    )

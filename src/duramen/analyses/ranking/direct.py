@@ -68,11 +68,7 @@ def test_given_others(
             sample.data,
             feature_groups=groups or None,
             members=bool(groups),
-            random_state=inputs.random_state,
-            n_jobs=inputs.n_jobs,
-            client=execution.client,
-            checkpoint=checkpoint,
-            verbose=inputs.verbose,
+            **{**execution.resources, "checkpoint": checkpoint},
         )
     clusters = "with feature_groups='clusters', clusters=0.8"
     notes += result.notes
@@ -160,21 +156,15 @@ def section_of(
     ]
     sections = [Section("Result", (*lines, *result.notes), brief=(line,))]
     if clusters:
-        drawn = [name for members in clusters for name in members][:DRAWN]
         sections.append(
             Section(
                 "Correlated features, and which of them are direct",
-                (
-                    "Bars: -log10 of the q-value given all others, blue beyond the dashed line, "
-                    f"{LEVEL:g}; circles: of the association with the target. Shaded blocks: "
-                    "clusters of correlated features.",
-                ),
-                figure=DIRECT_FEATURES,
-                of=result,
-                options={"clusters": clusters, "k": DRAWN},
+                caption="Bars: -log10 of the q-value given all others, blue beyond the dashed "
+                f"line, {LEVEL:g}; circles: of the association with the target. Shaded blocks: "
+                "clusters of correlated features.",
+                figure=(DIRECT_FEATURES, result, {"clusters": clusters, "k": DRAWN}),
                 text="Bar chart of -log10 of the q-value of each feature given all others, "
-                f"correlated features together. {len(set(drawn) & set(names)):,} of the "
-                f"{len(drawn):,} features drawn are direct.",
+                "correlated features together.",
             )
         )
     return Section("Direct or by proxy", sections=tuple(sections))

@@ -77,9 +77,7 @@ def section_of(
             Section(
                 f"{name}: {direction.words}",
                 (caption,),
-                figure=AGAINST_TARGET,
-                of=values,
-                options=options,
+                figure=(AGAINST_TARGET, values, options),
                 text=text,
             )
         )
@@ -91,10 +89,8 @@ def section_of(
             charts.append(
                 Section(
                     f"{name}: effect on {on}",
-                    (f"{what}{' in the forest' * (strata is None)}, 0 on average.",),
-                    figure=EFFECT,
-                    of=effect,
-                    options={"of": of_class},
+                    caption=f"{what}{' in the forest' * (strata is None)}, 0 on average.",
+                    figure=(EFFECT, effect, {"of": of_class}),
                     text=f"{what} of {name} on {on}; largest minus smallest value {reach:.3g}.",
                 )
             )

@@ -63,11 +63,7 @@ def forest_of(
     ValueError, TypeError
         If it is for another task, none of duramen, or has no use for a parameter.
     """
-    work = {
-        "random_state": execution.random_state,
-        "n_jobs": execution.n_jobs,
-        "verbose": execution.verbose,
-    }
+    work = {name: execution.resources[name] for name in ("random_state", "n_jobs", "verbose")}
     if not isinstance(estimator, str):
         forest = template_of(estimator, "rank")
         kind = type(forest).__name__

@@ -122,14 +122,10 @@ class AllPairs(Savable):
             sections.append(
                 Section(
                     "Network of the strongest pairs",
-                    (
-                        "Lines: the strongest pairs of the test, the wider the larger z; blue "
-                        "above 0, vermilion below; faint where the adjusted p-value is above "
-                        f"{LEVEL:g}.",
-                    ),
-                    figure=INTERACTION_NETWORK,
-                    of=self.tested,
-                    options={"alpha": LEVEL},
+                    caption="Lines: the strongest pairs of the test, the wider the larger z; blue "
+                    "above 0, vermilion below; faint where the adjusted p-value is above "
+                    f"{LEVEL:g}.",
+                    figure=(INTERACTION_NETWORK, self.tested, {"alpha": LEVEL}),
                     text=f"Network of the strongest pairs. {line}.",
                 )
             )
@@ -193,11 +189,7 @@ def all_pairs(
     tested = interaction_test(
         sample.data,
         n_cuts=1 if wide else 3,
-        random_state=inputs.random_state,
-        n_jobs=inputs.n_jobs,
-        client=execution.client,
-        checkpoint=checkpoint,
-        verbose=inputs.verbose,
+        **{**execution.resources, "checkpoint": checkpoint},
     )
     forest, multiway = estimator.forest_, estimator.forest_.settings.splits == "multiway"
     in_forest = (

@@ -109,11 +109,7 @@ def on_parts(
             estimator,
             inputs.data,
             n_resamples=n_resamples,
-            random_state=inputs.random_state,
-            n_jobs=inputs.n_jobs,
-            client=execution.client,
-            checkpoint=checkpoint,
-            verbose=inputs.verbose,
+            **{**execution.resources, "checkpoint": checkpoint},
             **options,
         )
 
@@ -215,29 +211,20 @@ def sections_of(intervals: Intervals | None, stability: Stability | None) -> lis
 
 def trees_words(needed: TreesNeeded, title: str) -> str:
     """Return whether the trees suffice for the first features, and how many would."""
-    n, one = f"{needed.n_trees:,} trees", needed.k == 1
-    first = "the first feature" if one else f"the first {needed.k} features"
-    half, agreed = f"{int(needed.sizes[-1]):,}", float(needed.agreement[-1])
-    common = f"the same one with a probability of {agreed:.2f}"
-    if not one:
-        common = f"{agreed:.0%} of them in common on average"
+    first, half = f"the first {needed.k} features", f"{int(needed.sizes[-1]):,}"
+    agreed = f"{float(needed.agreement[-1]):.0%} of them in common on average"
+    if needed.k == 1:
+        first = "the first feature"
+        agreed = f"the same one with a probability of {float(needed.agreement[-1]):.2f}"
     enough = needed.trees_to_rank <= needed.n_trees
     words = (
-        f"{n} are {'sufficient' if enough else 'too few'} for an average agreement of "
-        f"{needed.wanted:.0%} on {first} by {title}: two forests of {half} trees on these rows "
-        f"have {common}"
+        f"{needed.n_trees:,} trees are {'sufficient' if enough else 'too few'} for an average "
+        f"agreement of {needed.wanted:.0%} on {first} by {title}: two forests of {half} trees on "
+        f"these rows have {agreed}"
     )
     if math.isinf(needed.trees_to_rank):
-        words += (
-            f", and {_REACH * needed.n_trees:,} trees would not suffice, as features next to each "
-            "other may be equally important"
-        )
+        words += f"; {_REACH * needed.n_trees:,} trees would not suffice"
     elif not enough:
         step = 10.0 ** max(0, math.floor(math.log10(needed.trees_to_rank)) - 1)
         words += f"; about {int(math.ceil(needed.trees_to_rank / step) * step):,} trees are needed"
-    if needed.n_trees < needed.trees_to_see < math.inf:
-        words += (
-            f"; {needed.trees_to_see:,.0f} trees have every feature as a candidate at some node "
-            f"with a probability of {1 - needed.risk:g}"
-        )
     return f"{words}."

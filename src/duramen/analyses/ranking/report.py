@@ -333,13 +333,9 @@ def summarize(
     if any(map(math.isfinite, curve)):
         chart = Section(
             "Error against number of trees",
-            (
-                "Error of out-of-bag predictions. Where the line is flat, more trees do not "
-                "improve the predictions; a stable ranking can need many more trees.",
-            ),
-            figure=OOB_ERROR,
-            of=tuple(curve),
-            options={"what": target.oob_error},
+            caption="Error of out-of-bag predictions. Where the line is flat, more trees do not "
+            "improve the predictions; a stable ranking can need many more trees.",
+            figure=(OOB_ERROR, tuple(curve), {"what": target.oob_error}),
             text=f"Line chart of the {target.oob_error} against the number of trees; after "
             f"{len(curve)} trees it is {curve[-1]:.3g}.",
         )

@@ -151,13 +151,13 @@ class RowImportances(Savable):
                 what = f"probability of {quoted(self.predicted[row])}"
             chart = Section(
                 f"Row {self.names[row]}",
-                (
-                    f"What the features add to the {what}, from that without features to that of "
-                    "the row (dashed lines).",
+                caption=f"What the features add to the {what}, from that without features to "
+                "that of the row (dashed lines).",
+                figure=(
+                    WATERFALL,
+                    self.prediction,
+                    {"row": row, "k": _FEATURES, "name": self.names[row]},
                 ),
-                figure=WATERFALL,
-                of=self.prediction,
-                options={"row": row, "k": _FEATURES, "name": self.names[row]},
                 text=f"Bars of what each feature adds to the prediction. {lines[row]}.",
             )
             sections.append(chart)
@@ -167,13 +167,9 @@ class RowImportances(Savable):
                 part, what = self.own, "bits of the class that the row has"
             chart = Section(
                 "All rows, by feature",
-                (
-                    f"Points: rows, by the {what}; colors: the value of the feature, from low "
-                    "(vermilion) to high (blue).",
-                ),
-                figure=BEESWARM,
-                of=part,
-                options={"k": _FEATURES, "X": self.table},
+                caption=f"Points: rows, by the {what}; colors: the value of the feature, from low "
+                "(vermilion) to high (blue).",
+                figure=(BEESWARM, part, {"k": _FEATURES, "X": self.table}),
                 text=f"A point for each of the {n:,} rows: {what} by each of the first features.",
             )
             sections.append(chart)

@@ -203,24 +203,22 @@ def run_test(
             f"test={test.name!r} tests them on all"
         )
         inputs = sample
-    data, checkpoint, grows = inputs.data, execution.checkpoint, test.takes("estimator")
+    data, grows = inputs.data, test.takes("estimator")
     estimator: Any = inputs.unfitted().estimator if grows else None
     if grows and test.most_trees is not None:
         most = test.most_trees(data.n_rows)
         estimator.set_params(n_estimators=min(most, estimator.n_estimators))
     permuting = (
-        test.repeats in arguments or checkpoint is not None or data.exchangeability.restricted
+        test.repeats in arguments
+        or execution.checkpoint is not None
+        or data.exchangeability.restricted
     )
     every = {
         "measure": "auto" if default or measure is None else measure.name,
         **test.adapt(inputs.estimator.growth_settings(*data.table.shape), permuting),
         **arguments,
         "feature_groups": groups,
-        "random_state": inputs.random_state,
-        "n_jobs": inputs.n_jobs,
-        "client": execution.client,
-        "checkpoint": checkpoint,
-        "verbose": inputs.verbose,
+        **execution.resources,
     }
     taken = {name: value for name, value in every.items() if test.takes(name)}
     many = grows and taken.get("null") != "binomial"
@@ -478,9 +476,8 @@ def sections_of(result: Tested) -> list[Section]:
     return [
         Section(
             f"Significance by {test.title}",
-            (f"{counts} {expected}",),
-            figure=P_VALUES,
-            of=result,
+            caption=f"{counts} {expected}",
+            figure=(P_VALUES, result, {}),
             text=f"Histogram of the p-values. {counts}",
         ),
         Section("Result of the test", lines),
