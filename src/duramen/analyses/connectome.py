@@ -18,7 +18,7 @@ from duramen.data.memory import require_memory
 from duramen.io import Recording, read_recording, read_table
 from duramen.jobs.replicates import Plan
 from duramen.networks.connectome.filters import blocks
-from duramen.networks.connectome.methods import METHODS, Inputs, Method, Settings
+from duramen.networks.connectome.methods import METHODS, Inputs
 from duramen.reports.report import Report, Section
 from duramen.results.network import Network
 from duramen.results.network_scores import NetworkScores, undirected_ceiling
@@ -229,14 +229,14 @@ def connectome(
     execution = Execution.of(connectome, asked)
     checks.check_integer("connectome", "links", links, 1)
     names_of_methods = [entry.name for entry in METHODS]
-    chosen = METHODS[checks.check_choice("connectome", "method", method, names_of_methods)]
+    entry = METHODS[checks.check_choice("connectome", "method", method, names_of_methods)]
     # Settings of the method in place of its own, which are recorded if they are set.
     of_method = {name: asked[name] for name in _OF_METHOD if asked[name] is not None}
     if thresholds is not None:
         several = (thresholds,) if checks.is_real(thresholds) else thresholds
         of_method["thresholds"] = tuple(map(float, several))  # type: ignore[arg-type]
     of_all = {name: asked[name] for name in _OF_ALL}
-    settings = replace(chosen.settings, **of_all, **of_method)
+    settings = replace(entry.settings, **of_all, **of_method)
     file = recording if isinstance(recording, str | Path) else None
     reading = {name: asked[name] for name in _READING}
     with execution.warnings_as_notes():
@@ -252,8 +252,53 @@ def connectome(
         known = known_links(gold, "connectome")
         if isinstance(gold, str | Path):
             known = _named(known, light.names)
+    notes = []
+    n_frames, p = light.fluorescence.shape
+    settings.check(p)
+    require_memory(
+        32 * p * p, what=f"the weights of {p} x {p} links", function="connectome", hint="take fewer"
+    )
+    if n_frames < p:
+        notes.append(
+            f"there are fewer frames ({n_frames:,}) than neurons ({p:,}); if rows are neurons, "
+            "transpose the recording"
+        )
+        execution.tell(*notes)  # before what may take long
+    identity = {
+        "method": entry.name,
+        **vars(settings),
+        "thresholds": list(settings.thresholds),
+        "fingerprint": fingerprint(np.asarray(light.fluorescence)),
+    }
+    plan = Plan.checked("connectome", n_jobs, execution.checkpoint, execution.verbose)
+    seed = execution.random_state
     with execution.work("infer"):
-        inferred = _inferred(light, chosen, settings, execution)
+        result = entry.infer(Inputs(light.fluorescence, settings, identity, seed, plan))
+    if (n_peaks := result.n_peaks) is not None:
+        silent = [quoted(light.names[i]) for i in np.flatnonzero(n_peaks == 0).tolist()]
+        if silent:
+            have = "neuron has" if len(silent) == 1 else "neurons have"
+            notes.append(
+                f"{len(silent)} {have} no signal above the threshold, so that there is no evidence "
+                f"for their links: {joined(silent, shown=5)}"
+            )
+        fraction = n_peaks.sum() / light.fluorescence.size
+        if fraction > _TOO_MANY:
+            notes.append(
+                f"{fraction:.0%} of the differences between frames reach the threshold "
+                f"{min(settings.thresholds):g}, so that noise counts as peaks; scale the "
+                "recording, to dF/F for instance, or raise the thresholds"
+            )
+    execution.tell(*notes)
+    inferred = Network(
+        light.names,
+        result.weights,
+        directed=result.directed,
+        measure=entry.measure,
+        unit=entry.unit,
+        notes=tuple(notes),
+        metadata={**identity, "n_rows": n_frames, "seed": seed, "versions": versions()},
+    )
     scores = ceiling = None
     results, more = {}, []
     if known is not None:
@@ -267,7 +312,6 @@ def connectome(
         )
         more.append(Section("Best possible agreement", (line,), brief=(line,)))
     with faults_of_ours():
-        n_frames, p = light.fluorescence.shape
         name = "" if file is None else Path(file).name
         shape = f"{n_frames:,} frames x {counted(p, 'neuron')}"
         return report_of_links(
@@ -290,14 +334,14 @@ def connectome(
             facts={
                 "frames": f"{n_frames:,}",
                 "neurons": f"{p:,}",
-                "method": chosen.title,
+                "method": entry.title,
             },
             positions=places,
             results=results,
             more=more,
             reading=[
-                f"Links were weighted by the {chosen.title} ({chosen.reference}). "
-                f"{chosen.meaning} Weights rank links; they are not connection strengths."
+                f"Links were weighted by the {entry.title} ({entry.reference}). "
+                f"{entry.meaning} Weights rank links; they are not connection strengths."
             ],
             cautions=[
                 *([] if inferred.directed else ["Links have no direction."]),
@@ -315,63 +359,6 @@ def connectome(
             references=references(connectome),
             ceiling=ceiling,
         )
-
-
-def _inferred(
-    light: Recording, method: Method, settings: Settings, execution: Execution
-) -> Network:
-    """Weight the links by a method; warn of recordings that are unlike those that it suits."""
-    n_frames, p = light.fluorescence.shape
-    settings.check(p)
-    require_memory(
-        32 * p * p, what=f"the weights of {p} x {p} links", function="connectome", hint="take fewer"
-    )
-    notes = []
-    if n_frames < p:
-        notes.append(
-            f"there are fewer frames ({n_frames:,}) than neurons ({p:,}); if rows are neurons, "
-            "transpose the recording"
-        )
-    execution.tell(*notes)  # before what may take long
-    identity = {
-        "method": method.name,
-        **vars(settings),
-        "thresholds": list(settings.thresholds),
-        "fingerprint": fingerprint(np.asarray(light.fluorescence)),
-    }
-    plan = Plan.checked("connectome", execution.n_jobs, execution.checkpoint, execution.verbose)
-    inputs = Inputs(light.fluorescence, settings, identity, execution.random_state, plan)
-    inferred = method.infer(inputs)
-    if (n_peaks := inferred.n_peaks) is not None:
-        silent = [quoted(light.names[i]) for i in np.flatnonzero(n_peaks == 0).tolist()]
-        if silent:
-            have = "neuron has" if len(silent) == 1 else "neurons have"
-            notes.append(
-                f"{len(silent)} {have} no signal above the threshold, so that there is no evidence "
-                f"for their links: {joined(silent, shown=5)}"
-            )
-        fraction = n_peaks.sum() / light.fluorescence.size
-        if fraction > _TOO_MANY:
-            notes.append(
-                f"{fraction:.0%} of the differences between frames reach the threshold "
-                f"{min(settings.thresholds):g}, so that noise counts as peaks; scale the "
-                "recording, to dF/F for instance, or raise the thresholds"
-            )
-    execution.tell(*notes)
-    return Network(
-        light.names,
-        inferred.weights,
-        directed=inferred.directed,
-        measure=method.measure,
-        unit=method.unit,
-        notes=tuple(notes),
-        metadata={
-            **identity,
-            "n_rows": n_frames,
-            "seed": execution.random_state,
-            "versions": versions(),
-        },
-    )
 
 
 def _recorded(recording: Any, names: Sequence[str] | None) -> Recording:

@@ -174,8 +174,7 @@ def table_of(
     columns.append(Column(cells=[";".join(names) for names in lists], name="features"))
     count, first = len(best), best.take(np.arange(min(_SAID, len(best))))
     pairs = zip(first.names, fixed(first.values, 3), strict=True)
-    more = f", and {count - _SAID:,} more in result-groups.csv" * (count > _SAID)
-    said = ", ".join(f"{name} {cell}" for name, cell in pairs)
+    words = ", ".join(f"{name} {cell}" for name, cell in pairs)
     table = Table(
         "Groups of features",
         shown_columns(columns, _ROWS),
@@ -183,7 +182,7 @@ def table_of(
         "feature in no group is its own group), all in result-groups.csv. The MDA of a group is "
         "the loss of accuracy on out-of-bag rows when all of its features are permuted together."
         f"{replaceable}",
-        brief=(f"Groups by the MDA of permuting their features together ({source}): {said}{more}",),
+        brief=(f"Groups by the MDA of permuting their features together ({source}): {words}",),
     )
     return table, {column.name: column.values for column in columns if column.name}
 
@@ -277,14 +276,13 @@ def sections_of(
     sections: list[Section | Table] = []
     if variants is not None and len(importances):
         result, what, threshold, line = shown or (importances, "importance", None, "")
-        places = positions_of(variants, result.names)
-        named = [name for name in places.chromosomes if name != "0"]
+        options = {"positions": positions_of(variants, result.names), "threshold": threshold}
         chart = Section(
             "Manhattan plot",
             caption=f"The {what} of {len(result):,} features by chromosome and position.{line}",
-            figure=(MANHATTAN, result, {"positions": places, "threshold": threshold}),
-            text=f"Scatter plot of the {what} of {len(result):,} features along "
-            f"{counted(len(named), 'chromosome')}; result.csv has the positions.",
+            figure=(MANHATTAN, result, options),
+            text=f"Scatter plot of the {what} of {len(result):,} features along the genome; "
+            "result.csv has the positions.",
         )
         sections.append(chart)
     if clustered is None:

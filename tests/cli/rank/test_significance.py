@@ -12,12 +12,10 @@ from tests.cli.commands import assert_refused, done, duramen
 from tests.cli.rank.tables import write_sum
 
 import duramen as dm
-from duramen import Importances, Significance
+from duramen import Significance
 from duramen.analyses.ranking.significance import (
     columns_of,
-    manhattan,
     selected_by,
-    threshold_of,
 )
 from duramen.cli.ending import Stopped
 from duramen.importances import catalogue as measures
@@ -138,14 +136,8 @@ def verdict(p_values):
     return Significance(names, scores, np.array(p_values), **how)
 
 
-def test_threshold_of_the_selected_features():
-    importances = Importances(tuple("dcba"), np.array([1.0, 2.0, 3.0, 4.0]), "mdi", "bits")
-    two = verdict([0.001, 0.9, 0.001, 0.9])
-    assert selected_by(two) == ("a", "c")
-    assert threshold_of(two, importances) == 2.0
-    line = " Dashed: the smallest importance with q up to 0.05 by Altmann of MDI."
-    assert manhattan(two, importances) == (importances, "importance", 2.0, line)
-    assert threshold_of(verdict([0.9] * 4), importances) is None
+def test_features_selected_by_q_values():
+    assert selected_by(verdict([0.001, 0.9, 0.001, 0.9])) == ("a", "c")
 
 
 def test_columns_follow_the_names_and_tell_what_was_not_computed():

@@ -12,7 +12,6 @@ import numpy as np
 
 from duramen.analyses.execution import Execution
 from duramen.analyses.feature_groups import Members, of_several
-from duramen.analyses.ranking import significance
 from duramen.analyses.ranking.forest import sampled_if_many
 from duramen.data import EncodedTable
 from duramen.importances import Inputs, representatives
@@ -25,7 +24,7 @@ from duramen.results.significance import (
     UNDECIDED,
     ConditionalSignificance,
 )
-from duramen.results.summary import Column, counted
+from duramen.results.summary import counted
 from duramen.significance.conditional_tests.conditional import CONDITIONAL, conditional
 from duramen.support.text import joined
 
@@ -97,14 +96,6 @@ def clusters_of(
     for j, label in zip(order, correlated.labels.tolist(), strict=True):
         members.setdefault(label, []).append(result.names[j])
     return tuple(map(tuple, members.values()))
-
-
-def columns_of(result: ConditionalSignificance, names: Sequence[str]) -> list[Column]:
-    """Return verdict, p and q of these features."""
-    return [
-        replace(column, title=column.title.replace(f", {CONDITIONAL.title}", f", {DIRECT}"))
-        for column in significance.columns_of(result, names)
-    ]
 
 
 def record_of(

@@ -19,7 +19,7 @@ from duramen.results.pair_interactions import PairInteractions
 from duramen.results.summary import Column, places
 from duramen.significance import interaction_test
 from duramen.significance.pair_contrasts import check_rows
-from duramen.support.text import fixed, joined, printable
+from duramen.support.text import joined, printable
 
 _MANY_FEATURES = 1000  # of more, features are cut at their medians alone
 _SAID = 5
@@ -97,16 +97,13 @@ class AllPairs(Savable):
         names = [
             f"{printable(first)} with {printable(second)}" for first, second in self.supported()
         ]
-        line = (
-            f"None of {self.n_pairs:,} pairs of features is shown to interact (family-wise error "
-            f"rate {LEVEL:g}); this is no evidence that none does"
-        )
+        of_all, rate = f"of {self.n_pairs:,} pairs", f"(family-wise error rate {LEVEL:g})"
+        line = f"None {of_all} of features is shown to interact {rate}; this is no evidence that "
+        line += "none does"
         if names:
-            line = (
-                f"{len(names):,} of {self.n_pairs:,} pairs of features "
-                f"{'interacts' if len(names) == 1 else 'interact'} (family-wise error rate "
-                f"{LEVEL:g}): {joined(names, shown=_SAID)}"
-            )
+            interact = "interacts" if len(names) == 1 else "interact"
+            line = f"{len(names):,} {of_all} of features {interact} {rate}: "
+            line += joined(names, shown=_SAID)
         reading = (
             "z: the contrast of the four means of the target over its standard error, or that with "
             "the product of ranks if it is larger; above 0 where the target is larger with both "
@@ -130,21 +127,18 @@ class AllPairs(Savable):
                 )
             )
         first, second, z, p, value = (column[:_ROWS] for column in self.columns().values())
-        texts = [
-            [
-                "" if np.isnan(x) else text
-                for x, text in zip(numbers, fixed(np.nan_to_num(numbers), digits), strict=True)
-            ]
-            for numbers, digits in ((z, 3), (p, 2), (value, 3))
-        ]
-        titles = ("z", "adj. p", f"in the trees, {self.in_forest.unit}")
+        numbers = {"z": (z, 3), "adj. p": (p, 2)}
+        numbers[f"in the trees, {self.in_forest.unit}"] = (value, 3)
         table = Table(
             "Strongest pairs",
             (
                 places(len(first)),
                 Column("feature", first, "name"),
                 Column("with", second, "words"),
-                *map(Column, titles, texts),
+                *(
+                    Column(title, digits=digits, numbers=np.ma.masked_invalid(values)).written()
+                    for title, (values, digits) in numbers.items()
+                ),
             ),
             f"The first {len(first)} pairs by the test, then by the trees; result-pairs.csv has "
             "more.",

@@ -42,6 +42,7 @@ from duramen.results.importances import Importances
 from duramen.results.significance import (
     CANDIDATE,
     CONFIRMED,
+    DIRECT,
     NOISE,
     AdjustedSignificance,
     ConditionalSignificance,
@@ -176,7 +177,11 @@ def table_columns(
         column = Column("direction", cells, "words", least=_DIRECTION, name="direction")
         judgments.insert(place, column)
     if direct is not None:
-        judgments += given_others.columns_of(direct, features)
+        title, short = tests[direct.method].title, f", {DIRECT}"
+        judgments += [
+            replace(column, title=column.title.replace(f", {title}", short))
+            for column in significance.columns_of(direct, features)
+        ]
     whiskers = None if error is None else (best.values - error, best.values + error)
     if intervals is not None:
         taken = intervals.of(features)

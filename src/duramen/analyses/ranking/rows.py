@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -149,15 +149,12 @@ class RowImportances(Savable):
             what = "prediction"
             if self.predicted is not None:
                 what = f"probability of {quoted(self.predicted[row])}"
+            options = {"row": row, "k": _FEATURES, "name": self.names[row]}
             chart = Section(
                 f"Row {self.names[row]}",
                 caption=f"What the features add to the {what}, from that without features to "
                 "that of the row (dashed lines).",
-                figure=(
-                    WATERFALL,
-                    self.prediction,
-                    {"row": row, "k": _FEATURES, "name": self.names[row]},
-                ),
+                figure=(WATERFALL, self.prediction, options),
                 text=f"Bars of what each feature adds to the prediction. {lines[row]}.",
             )
             sections.append(chart)
@@ -176,13 +173,8 @@ class RowImportances(Savable):
         return Section("New rows" if self.new else "Single rows", sections=tuple(sections))
 
 
-@dataclass(frozen=True, eq=False)
-class RowsAsked:
-    """Rows to explain: some of the table by their indices, and new rows with their names."""
-
-    rows: NDArray[np.intp]
-    new: EncodedTable | None = None
-    new_names: tuple[str, ...] = ()
+RowsAsked = tuple[NDArray[np.intp], EncodedTable | None, tuple[str, ...]]
+"""Rows to explain: some of the table by their indices, and new rows with their names."""
 
 
 def rows_asked(explain: Any, explain_rows: Any, data: LearningSet[Any]) -> RowsAsked | None:
@@ -215,7 +207,7 @@ def rows_asked(explain: Any, explain_rows: Any, data: LearningSet[Any]) -> RowsA
             places += range(data.n_rows)
     rows = np.array(list(dict.fromkeys(places)), dtype=np.intp)
     if explain_rows is None:
-        return RowsAsked(rows)
+        return rows, None, ()
     new, start = explain_rows, 0
     if isinstance(explain_rows, str | Path):
         settings, owner = data.provenance.settings, "rank: explain_rows"
@@ -244,7 +236,7 @@ def rows_asked(explain: Any, explain_rows: Any, data: LearningSet[Any]) -> RowsA
         )
     table = encode(new, kinds=list(data.table.kinds), names=data.names)
     named = RowNames(labels, start=start)
-    return RowsAsked(rows, table, tuple(map(named.name, range(table.n_rows))))
+    return rows, table, tuple(map(named.name, range(table.n_rows)))
 
 
 def importances_of_rows(
@@ -258,73 +250,58 @@ def importances_of_rows(
 
     The forest may be of a sample of the rows, of which it is not known which trees lack them.
     """
-    explain = partial(_of_paths, estimator, positive, n_jobs)
-    results = []
-    if len(rows := asked.rows):
+    rows, new, new_names = asked
+    forest, cases = estimator.forest_, []
+    if len(rows):
         names = tuple(map(data.provenance.row_names.name, rows.tolist()))
-        seen = leaves_rows_out(estimator) and data.fingerprint == estimator.forest_.fingerprint
-        part, labels = data.table.take_rows(rows), data.target.labels[rows]
-        results.append(explain(names, part, labels, data if seen else part, rows if seen else None))
-    if (table := asked.new) is not None:
-        if table.names != data.names:  # of a forest that was grown on representatives
-            table = table.take_columns([table.names.index(name) for name in data.names])
-        results.append(replace(explain(asked.new_names, table, None, table, None), new=True))
+        seen = leaves_rows_out(estimator) and data.fingerprint == forest.fingerprint
+        part = data.table.take_rows(rows)
+        cases.append((names, part, data.target.labels[rows], data if seen else part, seen))
+    if new is not None:
+        if new.names != data.names:  # of a forest that was grown on representatives
+            new = new.take_columns([new.names.index(name) for name in data.names])
+        cases.append((new_names, new, None, new, False))
+    results, classes = [], forest.classes
+    for names, table, target, X, out_of_bag in cases:
+        n, notes, predicted = X.n_rows if out_of_bag else len(X), (), None
+        if classes is not None and positive is not None:
+            place = list(map(str, classes.tolist())).index(str(positive))
+            predicted = np.full(n, classes[place])
+        elif classes is not None and out_of_bag:
+            means = np.nan_to_num(estimator.oob_decision_function_)
+            predicted = np.asarray(classes[means.argmax(axis=1)])
+        elif classes is not None:
+            predicted = np.asarray(estimator.predict(X))
+        changes = partial(
+            local_mdi,
+            estimator,
+            X,
+            rows="oob" if out_of_bag else None,
+            sparse=True if n * estimator.n_features_in_ > _DENSE else None,
+            n_jobs=n_jobs,
+        )
+        labels = None if classes is None else target
+        parts = [changes(predicted, of="prediction"), changes(of="impurity")]
+        if labels is not None:
+            of_class = None if out_of_bag else labels
+            parts.append(changes(of_class, of="class", prior_weight=_PRIOR))
+        if out_of_bag:
+            never = int(np.count_nonzero(parts[0].weights[rows] == 0.0))
+            if never:
+                notes = (f"{never:,} of the rows were in the bag of every tree: no values",)
+            parts = [part.take(rows) for part in parts]
+            predicted = None if predicted is None else predicted[rows]
+        explained = RowImportances(
+            names,
+            table,
+            prediction=parts[0],
+            impurity=parts[1],
+            own=None if labels is None else parts[2],
+            predicted=None if predicted is None else tuple(map(str, predicted.tolist())),
+            target=None if labels is None else tuple(map(str, np.asarray(labels).tolist())),
+            out_of_bag=out_of_bag,
+            new=table is new,
+            notes=notes,
+        )
+        results.append(explained)
     return tuple(results)
-
-
-def _of_paths(
-    estimator: Any,
-    positive: Any,
-    n_jobs: int | None,
-    names: tuple[str, ...],
-    table: EncodedTable,
-    target: Any,
-    X: Any,
-    rows: NDArray[np.intp] | None,
-) -> RowImportances:
-    """Return the changes along the paths of rows in the trees of a forest.
-
-    `X` is the learning set that the forest was grown on, of which `rows` go down the trees that
-    were grown without them, or other rows; `target` has the labels of the rows where known.
-    """
-    out_of_bag, classes = rows is not None, estimator.forest_.classes
-    n = X.n_rows if out_of_bag else len(X)
-    predicted = None
-    if classes is not None and positive is not None:
-        place = list(map(str, classes.tolist())).index(str(positive))
-        predicted = np.full(n, classes[place])
-    elif classes is not None and out_of_bag:
-        means = np.nan_to_num(estimator.oob_decision_function_)
-        predicted = np.asarray(classes[means.argmax(axis=1)])
-    elif classes is not None:
-        predicted = np.asarray(estimator.predict(X))
-    changes = partial(
-        local_mdi,
-        estimator,
-        X,
-        rows="oob" if out_of_bag else None,
-        sparse=True if n * estimator.n_features_in_ > _DENSE else None,
-        n_jobs=n_jobs,
-    )
-    own = None if classes is None else target
-    parts = [changes(predicted, of="prediction"), changes(of="impurity")]
-    if own is not None:
-        parts.append(changes(None if out_of_bag else own, of="class", prior_weight=_PRIOR))
-    notes: tuple[str, ...] = ()
-    if rows is not None:
-        never = int(np.count_nonzero(parts[0].weights[rows] == 0.0))
-        if never:
-            notes = (f"{never:,} of the rows were in the bag of every tree: they have no values",)
-        parts = [part.take(rows) for part in parts]
-        predicted = None if predicted is None else predicted[rows]
-    return RowImportances(
-        names,
-        table,
-        prediction=parts[0],
-        impurity=parts[1],
-        own=None if own is None else parts[2],
-        predicted=None if predicted is None else tuple(map(str, predicted.tolist())),
-        target=None if own is None else tuple(map(str, np.asarray(own).tolist())),
-        out_of_bag=out_of_bag,
-        notes=notes,
-    )

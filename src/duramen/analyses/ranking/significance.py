@@ -306,30 +306,26 @@ def selected_by(result: Tested | None) -> tuple[str, ...]:
 
 def record_of(result: Tested) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the settings of the test and the numbers of selected features, for the record."""
-    own = result.metadata.get(result.method, result.metadata)
+    details = result.metadata.get(result.method, result.metadata)
     elsewhere = {"method", "measure", "estimator", "parameters", "data", "versions"}
     elsewhere |= {"features", "ranking"}
     settings = {"method": result.method, "measure": result.metadata["measure"] or None}
-    settings |= {name: value for name, value in own.items() if name not in elsewhere}
-    n, notes = len(selected_by(result)), {"notes": list(result.notes)}
-    if isinstance(result, ErrorRates):
-        rate = catalogue[result.method].rate.replace(" ", "_")
-        return settings, {
-            "meaning": result.meaning,
-            f"features_with_{rate}_up_to_{LEVEL:g}": n,
-            **notes,
-        }
-    if not isinstance(result, AdjustedSignificance):
-        return settings, {"null": result.null, f"features_with_q_up_to_{LEVEL:g}": n, **notes}
-    settings["n_estimators"] = int(own["parameters"]["n_estimators"])
-    verdicts, evidence = result.verdicts(LEVEL), result.evidence(LEVEL)
-    figures: dict[str, Any] = {"null": result.null, "level": LEVEL}
-    figures |= {word: verdicts.count(word) for word in (CONFIRMED, CANDIDATE, NOISE)}
-    if "marginal_statistic" in result.details:
-        jointly = [JOINTLY] if "joint_statistic" in result.details else []
-        words = (ALONE, *jointly, WITH_OTHERS)
-        figures["evidence"] = {word: evidence.count(word) for word in words}
-    return settings, {**figures, **notes}
+    settings |= {name: value for name, value in details.items() if name not in elsewhere}
+    rates = isinstance(result, ErrorRates)
+    figures: dict[str, Any] = {"meaning": result.meaning} if rates else {"null": result.null}
+    if isinstance(result, AdjustedSignificance):
+        settings["n_estimators"] = int(details["parameters"]["n_estimators"])
+        verdicts, evidence = result.verdicts(LEVEL), result.evidence(LEVEL)
+        figures["level"] = LEVEL
+        figures |= {word: verdicts.count(word) for word in (CONFIRMED, CANDIDATE, NOISE)}
+        if "marginal_statistic" in result.details:
+            jointly = [JOINTLY] if "joint_statistic" in result.details else []
+            words = (ALONE, *jointly, WITH_OTHERS)
+            figures["evidence"] = {word: evidence.count(word) for word in words}
+    else:
+        rate = catalogue[result.method].rate.replace(" ", "_") if rates else "q"
+        figures[f"features_with_{rate}_up_to_{LEVEL:g}"] = len(selected_by(result))
+    return settings, {**figures, "notes": list(result.notes)}
 
 
 def columns_of(result: Tested, names: Sequence[str]) -> list[Column]:
@@ -337,10 +333,11 @@ def columns_of(result: Tested, names: Sequence[str]) -> list[Column]:
     test = catalogue[result.method]
     if isinstance(result, ErrorRates):
         places = np.array(checks.places_of(names, result.names, "rank"), dtype=np.intp)
-        rates, known = result.rates[places], places < result.n_known
-        pairs = zip(rates.tolist(), known.tolist(), strict=True)
-        cells = [f"{rate:.2g}" if here else f"> {LEVEL:g}" for rate, here in pairs]
-        word = test.rate.replace(" ", "_")
+        rates, word = result.rates[places], test.rate.replace(" ", "_")
+        cells = [
+            f"{rate:.2g}" if place < result.n_known else f"> {LEVEL:g}"
+            for rate, place in zip(rates.tolist(), places.tolist(), strict=True)
+        ]
         name = f"{test.name.removesuffix(f'_{word}')}_{word}"
         return [Column(test.rate, cells, name=name, numbers=rates)]
     taken = result.of(names)
@@ -350,9 +347,7 @@ def columns_of(result: Tested, names: Sequence[str]) -> list[Column]:
         if "marginal_statistic" in taken.details:
             rows = zip(verdicts, taken.evidence(LEVEL), taken.scores.tolist(), strict=True)
             cells = [
-                f"{word} (importance < 0)"
-                if (verdict, word) == (CANDIDATE, ALONE) and score < 0
-                else word
+                word + " (importance < 0)" * ((verdict, word) == (CANDIDATE, ALONE) and score < 0)
                 for verdict, word, score in rows
             ]
             columns.append(Column("evidence", cells, "words", name="evidence"))
@@ -402,17 +397,15 @@ def count_words(result: Tested) -> str:
     if not isinstance(result, AdjustedSignificance):
         n = len(selected_by(result))
         return f"{n:,} of {of_all} {'has' if n == 1 else 'have'} {limit_of(result)} by {title}"
-    verdicts = result.verdicts(LEVEL)
+    verdicts, fwer = result.verdicts(LEVEL), f"(family-wise error rate {LEVEL:g})"
     sure, likely = verdicts.count(CONFIRMED), verdicts.count(CANDIDATE)
     if not sure + likely:
         return (
-            f"None of {of_all} is confirmed (family-wise error rate {LEVEL:g}) or a candidate "
-            f"(false discovery rate {LEVEL:g}) by {title}: none is distinguished from noise"
+            f"None of {of_all} is confirmed {fwer} or a candidate (false discovery rate "
+            f"{LEVEL:g}) by {title}: none is distinguished from noise"
         )
-    words = (
-        f"{f'{sure:,}' if sure else 'None'} of {of_all} {'are' if sure > 1 else 'is'} confirmed by "
-        f"{title} (family-wise error rate {LEVEL:g})"
-    )
+    count, are = f"{sure:,}" if sure else "None", "are" if sure > 1 else "is"
+    words = f"{count} of {of_all} {are} confirmed by {title} {fwer}"
     if not likely:
         return words
     among = f"among all {sure + likely:,} " if sure + likely > 1 else ""
@@ -423,60 +416,39 @@ def count_words(result: Tested) -> str:
     )
 
 
-def threshold_of(result: Tested | None, importances: Importances) -> float | None:
-    """Return the smallest importance of the selected features; None if there is none.
-
-    Verdicts compare test statistics: no importance divides them.
-    """
-    if result is None or isinstance(result, AdjustedSignificance):
-        return None
-    names = set(selected_by(result))
-    return min((value for name, value in importances if name in names), default=None)
-
-
 def manhattan(
     result: Tested | None, importances: Importances
 ) -> tuple[Any, str, float | None, str]:
     """Return the numbers that a Manhattan plot shows, their name, the line, and its meaning."""
-    if result is None:
-        return importances, "importance", None, ""
-    title = title_of(result)
     if not isinstance(result, AdjustedSignificance):
-        threshold, limit = threshold_of(result, importances), f"{limit_of(result)} by {title}"
-        line = f" Dashed: the smallest importance with {limit}."
-        if threshold is None:
-            line = f" No line: no feature has {limit}."
-        return importances, "importance", threshold, line
-    sure = result.mask(LEVEL, "fwer")
+        return importances, "importance", None, ""
+    sure, words = result.mask(LEVEL, "fwer"), f"confirmed by {title_of(result)}."
     n, least = np.count_nonzero(sure), float(result.statistics[sure].min(initial=np.inf))
     if n and (result.statistics[~sure] < least).all():  # which stages of one scale see to
-        line = f" Dashed: the smallest of the {n:,} features confirmed by {title}."
+        line = f" Dashed: the smallest of the {n:,} features {words}"
         return result, result.statistic_title, least, line
-    line = f" {n:,} features are confirmed by {title}."
-    return result, result.statistic_title, None, line
+    return result, result.statistic_title, None, f" {n:,} features are {words}"
 
 
 def sections_of(result: Tested) -> list[Section]:
     """Return the histogram of the p-values of a test, its guarantee and its notes."""
-    test = catalogue[result.method]
-    promise = test.promise.format(level=LEVEL)
-    found = f"{count_words(result)}{listed(selected_by(result))}."
-    if isinstance(result, ErrorRates):
-        meaning = f"{test.rate.capitalize()}: {result.meaning}"
-        lines = found, meaning, promise, *result.notes
-        return [Section(f"Significance by {test.title}", lines)]
-    words = _VERDICTS if isinstance(result, AdjustedSignificance) else adjusted_words(result)
-    lines = found, f"Null hypothesis: {result.null}", promise, words, *result.notes
+    test, of_rates = catalogue[result.method], isinstance(result, ErrorRates)
+    meaning = f"{test.rate.capitalize()}: {result.meaning}" if of_rates else result.null
+    if isinstance(result, Significance):
+        words = _VERDICTS if isinstance(result, AdjustedSignificance) else adjusted_words(result)
+        meaning = f"Null hypothesis: {meaning} {words}"
+    count = f"{count_words(result)}{listed(selected_by(result))}."
+    lines = count, meaning, test.promise.format(level=LEVEL), *result.notes
+    title = f"Significance by {test.title}"
+    if of_rates:
+        return [Section(title, lines)]
     below, p = int(np.count_nonzero(result.p_values <= LEVEL)), len(result)
     counts = f"{below:,} of {p:,} p-values are up to {LEVEL:g}."
-    expected = (
-        "Dashed: the count expected in each bar if all features were irrelevant and p-values "
-        f"uniform, {p / 20:.3g}."
-    )
     return [
         Section(
-            f"Significance by {test.title}",
-            caption=f"{counts} {expected}",
+            title,
+            caption=f"{counts} Dashed: the count expected in each bar if all features were "
+            f"irrelevant and p-values uniform, {p / 20:.3g}.",
             figure=(P_VALUES, result, {}),
             text=f"Histogram of the p-values. {counts}",
         ),
