@@ -41,11 +41,6 @@ def adjusted(result: Any) -> tuple[Any, ...]:
     return (*significance(result), result.p_adjusted, result.statistics, verdicts)
 
 
-def error_rates(result: Any) -> tuple[Any, ...]:
-    """Names, scores and error rates of the beginnings of a ranking."""
-    return (result.rates, result.names, result.scores, result.n_known)
-
-
 def intervals(result: Any) -> tuple[Any, ...]:
     """Values, bounds and errors of intervals."""
     return (
@@ -57,20 +52,6 @@ def intervals(result: Any) -> tuple[Any, ...]:
         result.p_values,
         result.replicate_mean,
         result.degrees_of_freedom,
-    )
-
-
-def stability(result: Any) -> tuple[Any, ...]:
-    """Frequencies of features and coefficients of agreement."""
-    return (
-        result.frequency,
-        result.names,
-        result.n_selections,
-        result.kuncheva,
-        result.nogueira,
-        result.variance,
-        result.low,
-        result.high,
     )
 
 
@@ -109,31 +90,3 @@ def contexts(result: Any) -> tuple[Any, ...]:
         result.overall_p_values,
         result.relevance_p_value,
     )
-
-
-def distribution(result: Any) -> tuple[Any, ...]:
-    """Atoms of a finite distribution with their weights and labels."""
-    return (
-        result.weights,
-        result.codes,
-        result.target,
-        result.names,
-        [[str(label) for label in labels] for labels in result.labels],
-        None if result.classes is None else [str(label) for label in result.classes],
-        result.context,
-    )
-
-
-def encoded(result: Any) -> tuple[Any, ...]:
-    """Codes, values, names and kinds of the columns of an encoded table or a store."""
-    columns = range(len(result.names))
-    return (
-        [result.codes(j) for j in columns],
-        [_plain(result.values(j)) for j in columns],
-        tuple(result.names),
-        [str(kind) for kind in result.kinds],
-    )
-
-
-def _plain(values: Any) -> list[Any]:
-    return [value if isinstance(value, float | int) else str(value) for value in values.tolist()]

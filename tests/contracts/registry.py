@@ -12,17 +12,12 @@ _FILES = (
     "forests",
     "estimators",
     "importances",
-    "networks",
     "significance",
-    "error_rates",
     "selection",
-    "evaluation",
     "plots",
     "context",
     "survival",
     "theory",
-    "tables",
-    "datasets",
 )
 
 
@@ -45,13 +40,6 @@ class Case:
 _CASES: dict[str, Case] = {}
 
 
-def add(case: Case) -> None:
-    """Add a case to the table."""
-    if case.key in _CASES:
-        raise ValueError(f"case: key must be new, got {case.key!r}")
-    _CASES[case.key] = case
-
-
 def case(key: str, **options: Any) -> Callable[[Callable[..., Any]], Any]:
     """Return a decorator that adds a function, with these arguments, to the table.
 
@@ -59,7 +47,9 @@ def case(key: str, **options: Any) -> Callable[[Callable[..., Any]], Any]:
     """
 
     def register(compute: Callable[..., Any]) -> Callable[..., Any]:
-        add(Case(key, partial(compute, **options)))
+        if key in _CASES:
+            raise ValueError(f"case: key must be new, got {key!r}")
+        _CASES[key] = Case(key, partial(compute, **options))
         return compute
 
     return register

@@ -68,16 +68,6 @@ def test_public_names_are_tested() -> None:
     assert left == []
 
 
-def test_public_names_are_found() -> None:
-    names = own_names()
-    assert len(names) > 150
-    assert {
-        "RandomForestClassifier",
-        "significance.altmann",
-        "theory.distributions.examples.xor",
-    } <= set(names)
-
-
 def test_measures_of_the_significance_tests_have_cases() -> None:
     forest = dm.RandomForestClassifier(2)
     with pytest.raises(ValueError, match="measure must be one of") as refused:
@@ -139,13 +129,3 @@ def test_options_and_choices_have_cases(command: str) -> None:
         missing = set(choices(command, option)) - used - defaults
         left += [f"{option} {value}" for value in sorted(missing)]
     assert left == []
-
-
-def test_choices_are_those_of_the_catalogues() -> None:
-    assert "mdi" in choices("rank", "--measure")
-    assert "altmann" in choices("rank", "--test")
-    assert "random-forest" in choices("rank", "--estimator")
-    assert choices("exact", "--splits")
-    assert choices("select", "--relevance")
-    assert choices("context", "--control")
-    assert choices("rank", "--target") == ()

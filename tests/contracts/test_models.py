@@ -204,3 +204,26 @@ def test_results_are_copied_and_hold_no_training_row(name, tmp_path):
         assert repr(again) == repr(result), way
         assert not hasattr(result, "equals") or again.equals(result), way
     assert held(X.ravel(), saved(result, tmp_path)) == set()
+    if hasattr(result, "save"):
+        loaded = type(result).load(tmp_path / "model")
+        assert repr(loaded) == repr(result)
+        assert loaded.equals(result)
+
+
+def test_results_of_networks_effects_and_theory_come_back(tmp_path):
+    X = numbers("")
+    forest = dm.RandomForestClassifier(8, random_state=0).fit(X, target("classification", X))
+    network = dm.Network(tuple("abcd"), np.triu(np.ones((4, 4)), 1))
+    xor = dm.theory.examples.xor()
+    for result in (
+        network.score([("a", "b")]),
+        network.orientation([("a", "b")]),
+        dm.effects.partial_dependence(forest, X, "x1"),
+        dm.theory.population.conditioning_terms(xor, "X1"),
+        dm.theory.properties(xor),
+        dm.theory.redundancy(dm.theory.examples.correlated_xor()),
+    ):
+        result.save(tmp_path / "result")
+        loaded = type(result).load(tmp_path / "result")
+        assert loaded.equals(result)
+        assert repr(loaded) == repr(result)

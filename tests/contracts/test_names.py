@@ -9,7 +9,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from tests.contracts.public import exported, packages, public
 
 import duramen
@@ -131,42 +130,6 @@ def test_results_with_a_frame_can_be_saved() -> None:
     assert framed
     assert [name for name, thing in framed.items() if not hasattr(thing, "save")] == []
     assert [name for name, thing in framed.items() if not hasattr(thing, "load")] == []
-
-
-def _results() -> dict[str, Any]:
-    random = np.random.default_rng(0)
-    X = random.normal(size=(60, 3))
-    X = np.hstack([X, X[:, :1]])
-    y = (X[:, 0] + X[:, 1] > 0).astype(int)
-    forest = duramen.RandomForestClassifier(10, random_state=0).fit(X, y)
-    importances = duramen.importances.mdi(forest)
-    xor = duramen.theory.examples.xor()
-    network, links = duramen.Network(tuple("abcd"), np.triu(np.ones((4, 4)), 1)), [("a", "b")]
-    scores = network.score(links)
-    return {
-        "clusters": duramen.importances.clusters(importances, X),
-        "effect": duramen.effects.accumulated_local_effects(forest, X, "x0"),
-        "partial dependence": duramen.effects.partial_dependence(forest, X, "x1"),
-        "interactions": duramen.effects.interaction_strength(forest, X),
-        "Monte Carlo": duramen.importances.mcfs(X, y, n_subsets=10, random_state=0),
-        "network scores": scores,
-        "challenge": duramen.networks.challenge_score({"a": scores}, n_random=1000),
-        "orientation": network.orientation(links),
-        "components": duramen.networks.connectome.components(network),
-        "terms": duramen.theory.population.conditioning_terms(xor, "X1"),
-        "properties": duramen.theory.properties(xor),
-        "redundancy": duramen.theory.redundancy(duramen.theory.examples.correlated_xor()),
-    }
-
-
-def test_saved_results_come_back(tmp_path: Path) -> None:
-    for name, result in _results().items():
-        result.save(tmp_path / name)
-        loaded = type(result).load(tmp_path / name)
-        assert loaded.equals(result), name
-        assert repr(loaded) == repr(result), name
-        for column, values in result.columns().items():
-            np.testing.assert_array_equal(loaded.columns()[column], values)
 
 
 # Defaults of presentation, not of an execution.

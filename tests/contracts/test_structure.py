@@ -11,7 +11,7 @@ import pytest
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 from tests.contracts.sources import trees
-from tests.contracts.test_names import EXECUTION, functions
+from tests.contracts.test_names import EXECUTION
 
 MOST_FILES = 30  # in a folder
 MOST_PARAMETERS = 12  # besides those of execution
@@ -19,8 +19,7 @@ MOST_PARAMETERS = 12  # besides those of execution
 CONSTRUCTED = ("estimators", "selection")
 # Functions that commands are made from: a parameter is an option.
 COMMANDS = (
-    *("duramen.connectome", "duramen.context", "duramen.network", "duramen.rank"),
-    *("duramen.read", "duramen.pack", "analyses/rank.py: rank"),
+    "analyses/rank.py: rank",
     *("analyses/connectome.py: connectome", "analyses/context.py: context"),
     *("analyses/network.py: network", "reading/tables.py: read"),
     *("analyses/pack.py: pack", "io/store/packing.py: pack_table"),  # which calls the other
@@ -140,23 +139,4 @@ def long_signatures(trees: dict[str, ast.Module]) -> dict[str, int]:
 
 def test_signatures_are_short() -> None:
     assert len(trees()) > 200
-    allowed = {name for name in COMMANDS if ":" in name}
-    assert long_signatures(trees()).keys() == allowed
-
-
-def test_signatures_that_users_see_are_short() -> None:
-    longer = [
-        name
-        for name, parameters in functions().items()
-        if len(set(parameters) - set(EXECUTION)) > MOST_PARAMETERS and name not in COMMANDS
-    ]
-    assert longer == []
-
-
-def test_long_signatures_are_seen() -> None:
-    names = [f"p{i}" for i in range(12)]
-    short = f"def f(self, {', '.join(names)}, *, n_jobs, verbose): ..."
-    longer = f"class A:\n    def __init__(self, {', '.join(names)}, *, one_more): ..."
-    assert long_signatures({"a.py": ast.parse(short)}) == {}
-    assert long_signatures({"a.py": ast.parse(longer)}) == {"a.py: __init__": 13}
-    assert long_signatures({"selection/a.py": ast.parse(longer)}) == {}
+    assert long_signatures(trees()).keys() == {*COMMANDS}

@@ -117,22 +117,3 @@ def test_a_new_target_is_a_class_and_an_entry(monkeypatch: pytest.MonkeyPatch) -
     # Forests, which know criteria of three tasks, refuse it until one has an estimator for it.
     with pytest.raises(ValueError, match="target of this learning set is counts, but regression"):
         dm.RandomForestRegressor(2).fit(data)
-
-
-def test_a_new_target_grows_forests_through_an_estimator(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(target, "TARGETS", (*TARGETS, CountTarget))
-    X, y = np.arange(40.0).reshape(-1, 1), np.arange(40) ** 2
-
-    class CountForest(dm.RandomForestRegressor):
-        target_class, task = CountTarget, "counts"
-
-        def growth_settings(self, n_rows, n_features, table=None, n_groups=None):
-            self.task, own = NumberTarget.task, self.task  # its criteria are those of numbers
-            try:
-                return super().growth_settings(n_rows, n_features, table, n_groups)
-            finally:
-                self.task = own
-
-    grown = CountForest(5, random_state=0).fit(dm.learning_set(X, y, task="counts"))
-    roots = dm.RandomForestRegressor(5, random_state=0).fit(X, np.arange(40.0))
-    np.testing.assert_array_equal(grown.predict(X), roots.predict(X))

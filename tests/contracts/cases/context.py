@@ -10,9 +10,7 @@ from tests.contracts.inputs import (
     N,
     classes,
     features,
-    groups,
     jobs,
-    missing,
     mixed,
     mixed_target,
     numbers,
@@ -65,51 +63,9 @@ def _contexts(**options: Any) -> Any:
 for label, options in (
     ("classification", {}),
     ("regression", {"y": numbers()}),
-    ("permute=all", {"permute": "all"}),
     ("strata", {"strata": strata()}),
-    (
-        "groups",
-        {
-            "groups": groups(),
-            "permute": "all",
-            "context": np.array(["p", "q", "q"])[np.arange(N) // 2 % 3],
-        },
-    ),
-    ("entropy", trees(criterion="entropy", max_depth=3)),
     ("multiway in bins", {**trees(splits="multiway"), "n_bins": 3}),
-    (
-        "multiway of numbers",
-        {"estimator": dm.TotallyRandomizedTreesRegressor(6), "n_bins": 3, "y": numbers()},
-    ),
     ("ordered, K = 3", trees(splits="ordered", max_features=3, min_samples_leaf=3)),
-    ("missing values", {"X": missing()}),
     ("data frame", {"X": mixed(), "y": mixed_target()}),
 ):
     case(f"context_importances/{label}", **options)(_contexts)
-
-
-def _links(network: Any) -> Any:
-    return (
-        {
-            effect: [
-                network.in_context(context, effect).weights[:, network.targets]
-                for context in network.contexts
-            ]
-            for effect in ("absolute", "signed", "conditional", "within")
-        },
-        network.weights[:, network.targets],
-        network.names,
-        tuple(network.analyses),
-    )
-
-
-@case("context_network/data frame")
-def _network(**options: Any) -> Any:
-    network = dm.contexts.context_network(
-        mixed().fillna({"size": 0.5, "color": "none"}),
-        place(),
-        **{"n_permutations": 9, "random_state": 2, "n_jobs": jobs(), **default_trees(4), **options},
-    )
-    to, contexts = network.targets, network.contexts
-    tested = [network.in_context(context).p_values[:, to] for context in contexts]
-    return (_links(network), tested, network.mask("signed", contexts[0], 0.5, "none")[:, to])

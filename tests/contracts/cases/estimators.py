@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 from tests.contracts import extracts
 from tests.contracts.inputs import (
     binary,
@@ -13,7 +12,6 @@ from tests.contracts.inputs import (
     missing,
     mixed,
     mixed_target,
-    numbers,
     target,
     uniform,
     weights,
@@ -105,22 +103,6 @@ for label, kind, options in (
     ("categorical_features", FOREST, {"categorical_features": [0, 2], "splits": "multiway"}),
 ):
     case(f"forest options/{label}", kind=kind, **options)(grown)
-
-
-@case("predictions/classification")
-@case("predictions/missing", missing_too=True)
-def _classified(missing_too: bool = False) -> Any:
-    model = fitted(FOREST, missing() if missing_too else None, max_depth=4)
-    X = missing()[::3] if missing_too else features()[::3] + 0.05
-    logs = np.maximum(model.predict_log_proba(X), -99.0)
-    return (model.predict_proba(X), model.predict(X), logs, model.apply(X), model.classes_)
-
-
-@case("predictions/regression")
-def _regressed() -> Any:
-    model = fitted(REGRESSION, max_depth=4)
-    X = features()[::3] + 0.05
-    return (model.predict(X), model.apply(X), model.score(features(), numbers()))
 
 
 @case("predictions/unseen categories")

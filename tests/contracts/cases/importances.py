@@ -9,7 +9,6 @@ from tests.contracts.inputs import (
     classes,
     estimator,
     forest,
-    groups,
     jobs,
     missing,
     mixed,
@@ -91,18 +90,3 @@ def _mixed_rows(measure: str = "mda", frame: Any = mixed) -> Any:
     X, y = frame(), mixed_target() if frame is mixed else classes()
     options = {} if measure == "noising" else ROWS
     return extracts.importances(getattr(measures, measure)(estimator().fit(X, y), X, y, **options))
-
-
-@case("vote_change/classes")
-def _votes() -> Any:
-    importances = measures.vote_change(forest(), table(), classes(), **ROWS)
-    return extracts.significance(importances)
-
-
-@case("holdout_mda/classification", measure="holdout_mda", **ROWS)
-@case("holdout_mda/three folds of groups", measure="holdout_mda", cv=3, groups=groups(), **ROWS)
-@case("air/classification", measure="air", random_state=5)
-@case("sandri/classification", measure="sandri", random_state=5, n_repeats=3)
-def _refitted(measure: str, task: str = "classification", **options: Any) -> Any:
-    function = getattr(measures, measure)
-    return extracts.importances(function(estimator(task), table(), target(task), **options))

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from tests.contracts.cases.evaluation import evaluated
-from tests.contracts.inputs import NAMES
+from tests.contracts.inputs import NAMES, estimator, jobs, table, target
 from tests.contracts.registry import case
 
+import duramen as dm
 from duramen import plots, significance
 
 
@@ -50,4 +50,9 @@ def _direct_features() -> Any:
 
 @case("plots/selection_curves")
 def _curves() -> Any:
-    return [drawn(plots.selection_curves(evaluated(), what)) for what in (None, "stability")]
+    forest, methods = estimator(), {"mdi": "mdi", "all": None}
+    settings = {"n_features": (1, 2, 4), "n_resamples": 4, "random_state": 3, "n_jobs": jobs()}
+    evaluation = dm.evaluate_selection(
+        methods, table(), target("classification"), estimator=forest, learner=forest, **settings
+    )
+    return [drawn(plots.selection_curves(evaluation, what)) for what in (None, "stability")]

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from tests.contracts import extracts
-from tests.contracts.inputs import classes, jobs, missing, numbers, uniform
+from tests.contracts.inputs import classes, jobs, missing, uniform
 from tests.contracts.registry import case
 
 import duramen as dm
@@ -47,14 +47,7 @@ def _found(**options: Any) -> Any:
 
 SMALL = {"relevance": "probe", "n_subspace_features": 3, "min_draws": 5, "min_win_rate": 0.6}
 MISSING = {"X": missing(), "y": classes(), **SMALL}
-CART = dm.RandomForestClassifier(bootstrap=False, max_features=None)
 CART_SQRT = dm.RandomForestClassifier(bootstrap=False)
-MULTIWAY = dm.ExtraTreesRegressor(max_features=None, splits="multiway")
-
-
-def extra(**options: Any) -> dm.ExtraTreesClassifier:
-    """Extra-Trees of which all features compete at a node."""
-    return dm.ExtraTreesClassifier(max_features=None, **options)
 
 
 for label, options in (
@@ -62,15 +55,8 @@ for label, options in (
     ("decoy, regression", {"y": wide()[:, 0] + wide()[:, 3] * wide()[:, 4]}),
     ("probe", {"relevance": "probe", "min_draws": 2, "min_win_rate": 0.6}),
     ("CART", {"estimator": CART_SQRT, "relevance": "probe", "min_draws": 2}),
-    (
-        "random trees",
-        {"estimator": dm.ExtraTreesClassifier(max_features=1), "relevance": "probe"},
-    ),
     ("batches", {"batch_size": 4}),
     ("missing values", MISSING),
-    ("splits=one-vs-rest", {**MISSING, "estimator": extra(splits="one-vs-rest")}),
-    ("splits=multiway, numbers", {**MISSING, "y": numbers(), "estimator": MULTIWAY}),
-    ("splits=any", {**MISSING, "estimator": extra(splits="any")}),
 ):
     case(f"SequentialRandomSubspace/{label}", **options)(_found)
 

@@ -63,20 +63,6 @@ def _step_down_mixed() -> Any:
     return (extracts.adjusted(result), extracts.frame(result), extracts.significance(result.top(2)))
 
 
-@case("conditional/classes")
-def _given_the_others(task: str = "classification", **choices: Any) -> Any:
-    """Verdicts alone: p-values come from libraries of linear algebra, in bits of their own."""
-    result = _tested(significance.conditional, task, **choices)
-    return (list(result.verdicts()), result.names)
-
-
-@case("knockoffs/classes")
-def _knockoffs(task: str = "classification", **choices: Any) -> Any:
-    """Names alone, for the same reason; of few columns at a rate that allows one of them."""
-    result = _tested(significance.knockoffs, task, **{"alpha": 0.5, "n_draws": 2, **choices})
-    return (result.selected(0.5), result.names, result.adjustment)
-
-
 def _correlations(X: Any, y: Any, seed: int) -> Any:
     return np.abs(np.corrcoef(np.column_stack([X, y]), rowvar=False)[-1, :-1])
 
@@ -101,12 +87,3 @@ def _intervals(**options: Any) -> Any:
 def _permuted(task: str = "classification", **options: Any) -> Any:
     result = _tested(significance.permuted_importances, task, n_permutations=7, **options)
     return (result.importances.values, result.permuted, result.marginal, result.maxima)
-
-
-@case("interaction_test/classification")
-@case("interaction_test/regression", task="regression", n_cuts=1)
-def _interactions(task: str = "classification", **options: Any) -> Any:
-    result = significance.interaction_test(
-        table(), target(task), n_pairs=8, n_resamples=19, **SEED, **options
-    )
-    return extracts.frame(result)

@@ -41,20 +41,6 @@ for estimator_class in KINDS:
     )
 
 
-@case("RandomSurvivalForest/curves")
-def _curves() -> Any:
-    model, X = fitted(dm.RandomSurvivalForest, oob_score=True), features()[:7]
-    return (
-        model.predict(X),
-        model.predict_survival_function(X),
-        model.predict_cumulative_hazard_function(X, times=[3.0, 9.5]),
-        model.event_times_,
-        model.oob_score_,
-        model.oob_error_curve_,
-        model.score(features(), np.column_stack(survival())),
-    )
-
-
 for measure in ("mda", "conditional_mda"):
 
     @case(f"RandomSurvivalForest/{measure}", measure=measure)
