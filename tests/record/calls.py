@@ -100,21 +100,6 @@ def _() -> Any:
     return ranking(dm.rank(frame("grade"), "grade", estimator=forest(30), n_permutations=19))
 
 
-@call("rank-numbers")
-def _() -> Any:
-    estimator = dm.RandomForestRegressor(30, **SEED)
-    report = dm.rank(
-        frame(), target("response"), estimator=estimator, measure=("mda", "mdi"), test=False
-    )
-    return {"report": report, "measures": list(report.importances)}
-
-
-@call("rank-survival")
-def _() -> Any:
-    estimator = dm.RandomSurvivalForest(20, **SEED)
-    return {"report": dm.rank(numbers(), survival(), estimator=estimator, test=False)}
-
-
 @call("rank-table")
 def _() -> Any:
     data = dm.read(
@@ -128,12 +113,6 @@ def _() -> Any:
     return ranking(dm.rank(data, estimator=forest(30), n_permutations=19))
 
 
-@call("rank-weights")
-def _() -> Any:
-    data = dm.learning_set(numbers(), target("ill"), sample_weight=np.arange(inputs.N) % 4 * 0.5)
-    return {"report": dm.rank(data, estimator=forest(30), test=False)}
-
-
 @call("rank-feature-groups")
 def _() -> Any:
     groups = {"drug": ["dose", "level"], "rest": ["marker", "noise"]}
@@ -141,40 +120,10 @@ def _() -> Any:
     return ranking(dm.rank(numbers(), target("ill"), estimator=forest(30), **options))
 
 
-@call("rank-explain")
-def _() -> Any:
-    report = dm.rank(numbers(), target("ill"), estimator=forest(30), test=False, explain=[3, 4])
-    return {"report": report, "rows": len(report.rows)}
-
-
-@call("rank-precision")
-def _() -> Any:
-    data = frame().drop(columns=["sex", "marker"]), target("response")
-    estimator = dm.RandomForestRegressor(20, **SEED)
-    return {
-        "report": dm.rank(*data, estimator=estimator, test="altmann", n_permutations=9, stability=2)
-    }
-
-
 @call("select-default")
 def _() -> Any:
     report = dm.select(numbers(), target("ill"), n_jobs=1, random_state=2)
     return {"report": report, "selected": report.selected, "importances": report.importances}
-
-
-@call("select-boruta")
-def _() -> Any:
-    data = dm.read(frame("ill"), "ill", groups=target("person"))
-    report = dm.select(data, selector="boruta", n_estimators=20, max_rounds=12, **SEED)
-    return {"report": report, "selected": report.selected}
-
-
-@call("compare")
-def _() -> Any:
-    report = dm.compare(
-        numbers(), target("ill"), n_estimators=5, n_resamples=3, n_features=[1, 2], n_jobs=1
-    )
-    return {"report": report}
 
 
 @call("evaluate-selection")
@@ -209,13 +158,6 @@ def _() -> Any:
         facts[f"{kind.__name__} importances"] = model.feature_importances_
         facts[f"{kind.__name__} predictions"] = model.predict(frame())[:5]
     return facts
-
-
-@call("forest-weights")
-def _() -> Any:
-    model = dm.RandomForestClassifier(20, oob_score=True, class_weight="balanced", **SEED)
-    model.fit(numbers(), target("ill"), sample_weight=1 + np.arange(inputs.N) % 3)
-    return {"score": model.oob_score_, "importances": model.feature_importances_}
 
 
 @call("forest-survival")
@@ -312,14 +254,6 @@ for name, options in TESTS.items():
     def _(name: str = name, options: dict[str, Any] = options) -> Any:
         function = getattr(dm.significance, name)
         return {"significance": function(forest(), numbers(), target("grade"), **options, **SEED)}
-
-
-@call("significance-strata")
-def _() -> Any:
-    data = numbers(), target("ill")
-    design = {"strata": target("site")}
-    result = dm.significance.altmann(forest(), *data, n_permutations=9, **design, **SEED)
-    return {"significance": result}
 
 
 @call("significance-groups")
@@ -437,12 +371,6 @@ def _() -> Any:
     return {"network": network}
 
 
-@call("connectome", digits=LINEAR_ALGEBRA)
-def _() -> Any:
-    report = dm.connectome(inputs.fluorescence(), names=inputs.NEURONS, n_jobs=1)
-    return {"network": report.network}
-
-
 # -------------------------------------------------------------------------------------- theory
 @call("theory-xor")
 def _() -> Any:
@@ -470,17 +398,6 @@ def _() -> Any:
 @call("theory-contexts")
 def _() -> Any:
     return {"contexts": theory.population_context_importances(examples.problem_1())}
-
-
-@call("theory-plan")
-def _() -> Any:
-    plan = theory.search_plan(n_rows=200, n_features=1000, memory=65536, relevant={0: 3, 1: 2})
-    return {
-        "subspace": plan.subspace,
-        "keep": plan.keep,
-        "n_trees": plan.n_trees,
-        "options": [[option.keep, option.trees_to_find] for option in plan.options],
-    }
 
 
 @call("theory-discretize")
