@@ -12,7 +12,7 @@ from importlib.metadata import metadata
 from importlib.util import find_spec
 
 from duramen.data.memory import available_bytes
-from duramen.support.checks import processors
+from duramen.support.checks import check_jobs
 from duramen.support.provenance import versions
 
 _KERNELS = ("_kernel_avx2", "_kernel_generic")
@@ -56,7 +56,7 @@ def report() -> str:
     lines += [f"{name} {number}" for name, number in numbers.items()]
     lines += [f"system: {platform.platform()}, {platform.machine()}"]
     lines += [f"kernel {name}: {state}" for name, state in kernels().items()]
-    lines += [f"processors: {processors('duramen.doctor')} of {os.cpu_count()}"]
+    lines += [f"processors: {check_jobs('duramen.doctor', -1)} of {os.cpu_count()}"]
     lines += [f"memory available: {memory / 1e9:.1f} GB" if memory else "memory available: unknown"]
     lines += [f"{name}={os.environ[name]}" for name in _VARIABLES if name in os.environ]
     for extra, module in _EXTRAS.items():

@@ -29,10 +29,9 @@ def forest(data):
 
 def owners(data, forest):
     """Owners of kernel objects, each with the name of the object."""
-    schema = data.table.schema
     return (
         (data.table, "kernel"),
-        (schema, "kernel_schema"),
+        (data.table, "kernel_schema"),
         (data.target, "kernel"),
         (forest, "kernel"),
     )

@@ -265,9 +265,7 @@ class EncodedTable(Savable, Summarized, Schema):
     def kernel(self) -> _kernel.Table:
         """The table as it is lent to the kernel."""
         sparse = None if self.sparse is None else self.sparse.kernel
-        return _kernel.Table(
-            self.schema.kernel_schema, *self.blocks, self.block_of, self.slot, sparse
-        )
+        return _kernel.Table(self.kernel_schema, *self.blocks, self.block_of, self.slot, sparse)
 
     def codes(self, j: int) -> NDArray[Any]:
         """Return codes of the j-th column, of shape (n,); read-only, and a view unless sparse."""

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from duramen.data.encoded import EncodedTable
 from duramen.data.encoding import encode
 from duramen.data.exchangeability import Exchangeability
-from duramen.data.provenance import Provenance
+from duramen.data.provenance import Provenance, records
 from duramen.data.sources import table_like
 from duramen.data.target import Target, Task, encode_target
 from duramen.results.summary import Column, Summarized, Summary, hidden
@@ -90,7 +90,7 @@ class LearningSet(Summarized, Generic[TableT]):
             "n_rows": self.n_rows,
             "n_features": self.n_columns,
             "citation": self.provenance.citation,
-            "findings": self.provenance.records(),
+            "findings": records(self.provenance.findings),
             "task": self.target.task,
             "target": self.provenance.target,
             "fingerprint": self.fingerprint,
@@ -141,30 +141,28 @@ class LearningSet(Summarized, Generic[TableT]):
             replicate: its fingerprint then needs no look at the data.
         """
         weights = None if self.weights is None else self.weights[order]
-        return self._derived(key, target=self.target.take(order), weights=weights)
+        origin = None if key is None else (self, repr(key))
+        return replace(self, target=self.target.take(order), weights=weights, _origin=origin)
 
     def with_target(self, target: Target, *, key: object = None) -> LearningSet[TableT]:
         """Return this set with another target of the same rows."""
-        return self._derived(key, target=target)
+        return replace(self, target=target, _origin=None if key is None else (self, repr(key)))
 
     def with_table(
         self: LearningSet[Any], table: OtherT, *, key: object = None
     ) -> LearningSet[OtherT]:
         """Return this set with another table of the same rows."""
-        derived: LearningSet[OtherT] = self._derived(key, table=table)
+        origin = None if key is None else (self, repr(key))
+        derived: LearningSet[OtherT] = replace(self, table=table, _origin=origin)
         return derived
 
     def with_weights(self, weights: FloatArray | None) -> LearningSet[TableT]:
         """Return this set with other weights of the rows, which are checked."""
-        return self if weights is self.weights else self._derived(None, weights=weights)
+        return self if weights is self.weights else replace(self, weights=weights, _origin=None)
 
     def with_exchangeability(self, rows: Exchangeability) -> LearningSet[TableT]:
         """Return this set with other strata and groups, on which fingerprints do not depend."""
         return replace(self, exchangeability=rows, _origin=(self, None))
-
-    def _derived(self, key: object, **changes: Any) -> LearningSet[Any]:
-        origin = None if key is None else (self, repr(key))
-        return replace(self, **changes, _origin=origin)
 
     def in_memory(self: LearningSet[Any]) -> LearningSet[EncodedTable]:
         """Return this set with the columns of a store in memory; itself if they are."""
@@ -195,7 +193,7 @@ class LearningSet(Summarized, Generic[TableT]):
         left = [j for j, name in enumerate(self.names) if name not in gone]
         if len(left) == self.n_columns:
             return self
-        return self._derived(None, table=self.table.take_columns(left))
+        return replace(self, table=self.table.take_columns(left), _origin=None)
 
     def of_rows(
         self: LearningSet[Any], rows: NDArray[Any], *, key: object = None, table: Any = None
@@ -205,13 +203,14 @@ class LearningSet(Summarized, Generic[TableT]):
         Classes that have no row among them are left out. `table` is that of these rows alone, where
         it is known.
         """
-        return self._derived(
-            key,
+        return replace(
+            self,
             table=self.table.take_rows(rows) if table is None else table,
             target=self.target.take(rows),
             weights=None if self.weights is None else self.weights[rows],
             exchangeability=self.exchangeability.of_rows(rows),
             provenance=Provenance(),  # parts are for computing
+            _origin=None if key is None else (self, repr(key)),
         )
 
     def __len__(self) -> int:
@@ -323,8 +322,9 @@ def learning_set_of(
     checked `Target`. With a learning set for X nothing that it stands for may be given.
     """
     if isinstance(X, LearningSet):
-        beside = {"y": y, "names": names, "kinds": kinds, "sample_weight": sample_weight}
-        refuse_beside(function, **beside, strata=strata, groups=groups)
+        if not all(value is None for value in (y, names, kinds, sample_weight, strata, groups)):
+            beside = {"y": y, "names": names, "kinds": kinds, "sample_weight": sample_weight}
+            refuse_beside(function, **beside, strata=strata, groups=groups)
         if task not in ("auto", X.target.task):
             raise ValueError(
                 f"{function}: the target of this learning set is {X.target.words}, but {task} was "

@@ -536,7 +536,8 @@ def names_of(X: Any) -> list[Any] | None:
     """Return the names of the columns of a data frame; None for anything else."""
     if hasattr(X, "as_table"):  # a store, whose schema is read from disk
         return None
-    names = getattr(getattr(X, "schema", None), "names", None) or getattr(X, "columns", None)
+    arrow = type(X).__module__.partition(".")[0] == "pyarrow"
+    names = X.schema.names if arrow else getattr(X, "columns", getattr(X, "names", None))
     return None if names is None or callable(names) else list(names)
 
 

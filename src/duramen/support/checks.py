@@ -186,7 +186,8 @@ def check_real(
 
     ``ends`` tells, in the notation of intervals, which of the two are allowed: "[]", "()", ...
     """
-    above = is_real(value) and (least < value or (ends[0] == "[" and value == least))
+    real = isinstance(value, Real) and not isinstance(value, bool | np.bool_)
+    above = real and (least < value or (ends[0] == "[" and value == least))
     below = above and (value < most or (ends[1] == "]" and value == most))
     if not below or not math.isfinite(value):
         sign = ">=" if ends[0] == "[" else ">"
@@ -224,15 +225,10 @@ def check_jobs(owner: str, value: Any) -> int:
         raise refuse(
             owner, "n_jobs", "an int other than 0, or None", value, "-1 means all processors"
         )
-    return min(processors(owner, value), MOST_THREADS)
-
-
-def processors(owner: str, n_jobs: int | None = -1) -> int:
-    """Return the number of processors that this process may use, as joblib counts them."""
     import joblib
 
     try:
-        return int(joblib.effective_n_jobs(n_jobs))
+        return min(int(joblib.effective_n_jobs(value)), MOST_THREADS)
     except ValueError:
         name = "LOKY_MAX_CPU_COUNT"
         came = os.environ.get(name)
