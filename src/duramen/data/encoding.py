@@ -309,10 +309,10 @@ def routing_values(
                 read = table.column(j, name, function)
                 column = read.labels if isinstance(read, Categories) else read
                 codes = read.codes if isinstance(read, Categories) else None
-            if labels is None and codes is None:
+            if labels is None:
+                if codes is not None:
+                    column = numbers_of_categories(column, codes, function=function, name=name)
                 values[:, j] = column
-            elif labels is None:
-                values[:, j] = numbers_of_categories(column, codes, function=function, name=name)
             elif codes is not None:
                 found = _look_up(column, labels, name, function)
                 values[:, j] = np.append(found, np.nan)[codes]

@@ -81,7 +81,8 @@ class LearningSet(Summarized, Generic[TableT]):
     @property
     def names(self) -> tuple[str, ...]:
         """Names of the columns."""
-        return self.table.names
+        names: tuple[str, ...] = self.table.names
+        return names
 
     def facts(self) -> dict[str, Any]:
         """Return what the record of a run says of this set."""

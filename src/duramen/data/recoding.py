@@ -81,17 +81,17 @@ def with_permuted(table: EncodedTable, columns: ArrayLike, order: ArrayLike) -> 
     ``order[i]``. They keep their dependence on each other, and lose that on the other columns and
     on the target. Codes keep their meaning, and what does not change is not copied.
     """
-    index = np.asarray(columns)
+    index, rows = np.asarray(columns), np.asarray(order)
     index = np.flatnonzero(index) if index.dtype == bool else index.astype(np.intp)
     blocks: list[Any] = list(table.blocks)
     for number, block in enumerate(blocks):
         slots = table.slot[index[table.block_of[index] == number]]
         if slots.size:
             blocks[number] = block.copy()
-            blocks[number][slots] = np.take(block[slots], order, axis=1)
+            blocks[number][slots] = np.take(block[slots], rows, axis=1)
     sparse, slots = table.sparse, table.slot[index[table.block_of[index] == SPARSE]]
     if sparse is not None and slots.size:
-        sparse = sparse.with_rows_of(slots, np.asarray(order))
+        sparse = sparse.with_rows_of(slots, rows)
     return replace(table, blocks=tuple(blocks), sparse=sparse)
 
 

@@ -83,7 +83,7 @@ def covariate_strata(covariates: Any, y: Any, *, rows_per_stratum: int = 10) -> 
     [0, 1, 0]
     """
     checks.check_integer(_FUNCTION, "rows_per_stratum", rows_per_stratum, 2)
-    table = covariates if isinstance(covariates, EncodedTable) else table_like(covariates)
+    table: Any = covariates if isinstance(covariates, EncodedTable) else table_like(covariates)
     if not hasattr(table, "columns") and np.ndim(table) == 1:
         values = np.asarray(table)
         texts = values.dtype.kind in "USO"

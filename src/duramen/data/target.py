@@ -188,7 +188,8 @@ class Target(KernelOwner, ABC):
 
     def take(self, rows: NDArray[Any]) -> Self:
         """Return the target of some of the rows, given by index, with the classes that occur."""
-        return type(self)(self.values[rows], times=self.times)
+        values: Any = self.values[rows]
+        return type(self)(values, times=self.times)
 
     def centered(self, *, scale: bool = False) -> Self:
         """Return numbers with mean 0, divided by their deviation if asked to; others as they are.
@@ -700,7 +701,7 @@ def target_array(y: Any, *, n_rows: int | None = None, function: str = "fit") ->
         try:
             if any(issubclass(t, (str, bytes)) for t in types):
                 raise TypeError
-            numbers = values.astype(kind)
+            numbers: NDArray[Any] = values.astype(kind)
         except OverflowError:
             raise ValueError(
                 f"{function}: y holds integers beyond 2**63; subtract an offset, or pass labels as "
