@@ -50,22 +50,22 @@ def coded_columns(X: Any, names: Iterable[str] | None, function: str) -> CodedCo
     them, is taken as it is. Names are those given, or the table's own, or ``x0``, ``x1``, ...
     """
     coded: list[tuple[Codes, NDArray[Any]]] = []
-    if not (callable(getattr(X, "codes", None)) and callable(getattr(X, "values", None))):
+    if callable(getattr(X, "codes", None)) and callable(getattr(X, "values", None)):
+        given, n_rows = tuple(X.names), int(X.n_rows)
+        metadata, kinds = dict(getattr(X, "metadata", {})), getattr(X, "kinds", None)
+        for j in range(len(given)):
+            column, values = np.asarray(X.codes(j)).astype(np.uint32), np.asarray(X.values(j))
+            missing = np.any(column == len(values))
+            coded.append(without_gaps(column, with_missing(values) if missing else values))
+    else:
         source = open_source(X, function)
-        own = source.names or default_names(source.n_columns)
-        chosen = own if names is None else check_names(names, source.n_columns, function)
-        for j, name in enumerate(own):
+        given, n_rows = source.names or default_names(source.n_columns), source.n_rows
+        metadata, kinds = {}, None
+        for j, name in enumerate(given):
             coded.append(factorize(source.values(j), f"column {name!r} of X", function))
-        codes, labels = [codes for codes, _ in coded], [labels for _, labels in coded]
-        return CodedColumns(chosen, codes, labels, source.n_rows)
-    for j in range(len(X.names)):
-        column, values = np.asarray(X.codes(j)).astype(np.uint32), np.asarray(X.values(j))
-        missing = np.any(column == len(values))
-        coded.append(without_gaps(column, with_missing(values) if missing else values))
-    chosen = tuple(X.names) if names is None else check_names(names, len(coded), function)
+    names = given if names is None else check_names(names, len(given), function)
     codes, labels = [codes for codes, _ in coded], [labels for _, labels in coded]
-    metadata, kinds = getattr(X, "metadata", {}), getattr(X, "kinds", None)
-    return CodedColumns(chosen, codes, labels, int(X.n_rows), dict(metadata), kinds)
+    return CodedColumns(names, codes, labels, n_rows, metadata, kinds)
 
 
 def coded_variable(
@@ -89,15 +89,10 @@ def coded_variable(
 
 def variable_name(values: Any, otherwise: Sequence[str], taken: Sequence[str]) -> str:
     """Return the name of a series, or the first other one that is free."""
-    own = getattr(values, "name", None)
-    candidates = [own, *otherwise] if isinstance(own, str) and own else list(otherwise)
-    for name in candidates:
-        if name not in taken:
-            return name
-    name = otherwise[0]
-    while name in taken:
-        name += "'"
-    return name
+    name = getattr(values, "name", None)
+    candidates = [*([name] if isinstance(name, str) and name else []), *otherwise]
+    free = [name for name in candidates if name not in taken]
+    return free[0] if free else variable_name(None, [f"{otherwise[0]}'"], taken)
 
 
 def factorize(column: Any, what: str, function: str) -> tuple[Codes, NDArray[Any]]:

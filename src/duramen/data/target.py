@@ -156,7 +156,7 @@ class Target(KernelOwner, ABC):
     def kernel(self) -> _kernel.Target:
         """The target as it is lent to the kernel: numbers less their origin."""
         n_times = 0 if self.times is None else len(self.times)  # also times of no row
-        values = np.ascontiguousarray(self.less(self.origin))
+        values: Any = np.ascontiguousarray(self.less(self.origin))
         return _kernel.Target(values, self.n_classes, n_times)
 
     @property
