@@ -141,9 +141,7 @@ def pack(
     TypeError
         If a column holds dates, nested values or mixed types.
     OSError
-        If the source cannot be read, the folder cannot be made, or the disk has less room than the
-        codes take at least, two bits a value, and another copy of text and of sparse matrices that
-        are stored by rows. The size is not known in advance of text whose lines are rows.
+        If the source cannot be read, or the folder cannot be made or written, as on a full disk.
 
     Examples
     --------

@@ -357,3 +357,15 @@ def test_fingerprints(tmp_path, monkeypatch, frame):
     others.append(frame.assign(**{"col 3é": frame["col 3é"].replace("a", "z")}))
     prints = {pack(other, tmp_path / f"o{i}").fingerprint() for i, other in enumerate(others)}
     assert len(prints | {whole}) == len(others) + 1
+
+
+def test_a_column_beyond_the_memory_warns_and_one_beyond_the_machine_is_refused(
+    tmp_path, leave_memory
+):
+    np.save(tmp_path / "t.npy", np.zeros((60_000, 2)))
+    with pytest.warns(UserWarning, match=r"60,000 rows takes about 2.4 MB.* memory=1 MB"):
+        pack(tmp_path / "t.npy", tmp_path / "s", memory="1MB")
+    leave_memory(1_000_000)
+    with pytest.raises(MemoryError, match=r"60,000 rows, which is packed as a whole, needs at"):
+        pack(tmp_path / "t.npy", tmp_path / "t", memory="1MB")
+    assert not (tmp_path / "t").exists()

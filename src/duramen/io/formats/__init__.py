@@ -47,11 +47,6 @@ def listed(*uses: str) -> str:
     return " or ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
-def layered() -> str:
-    """Name the files that hold several matrices, by the endings of their names."""
-    return f"{' and '.join(format_.suffixes[0] for format_ in catalogue if format_.layers)} files"
-
-
 def format_of(path: str | os.PathLike[str]) -> Format | None:
     """Return the format of a file by the ending of its name; None where it is not known.
 
@@ -102,8 +97,6 @@ def checked_file(path: Path, function: str, *uses: str) -> Format:
         hint = others[0] if others else ""
         if not others and format_ is not None:
             hint = "duramen pack makes a store of it, for duramen rank, select and context"
-        elif not others and _is_text(path):
-            hint = f"it begins as text; call it {path.stem}.txt"
         last = path.suffix.lower()
         what = (
             f"the extension {last!r} of {path.name!r}" if last else f"{path.name!r}, no extension,"
@@ -117,16 +110,6 @@ def checked_file(path: Path, function: str, *uses: str) -> Format:
     if path.stat().st_size == 0 and path.is_file():
         raise ValueError(f"{function}: {path} is empty (0 bytes)")
     return format_
-
-
-def _is_text(path: Path) -> bool:
-    """Tell whether a file begins as text of several lines."""
-    try:
-        with open(path, "rb") as file:
-            whole, _, _ = file.read(1 << 16).rpartition(b"\n")
-        return bool(whole) and all(c.isprintable() or c in "\t\r\n" for c in whole.decode())
-    except (OSError, UnicodeDecodeError):
-        return False
 
 
 def text_of(path: Path, request: Request) -> TextFile | None:

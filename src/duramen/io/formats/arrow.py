@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.io.formats.format import (
-    FIRST_ROWS,
     Format,
     Input,
     Request,
@@ -128,11 +127,6 @@ class ArrowInput(Input):
         self.n_rows, self.cell_bytes = records.n_rows, _CELL_BYTES
         self.extra_bytes = 2 * records.n_bytes / self.n_columns
         self.budget = min(request.budget, _GROUP_BYTES)
-
-    def beginning(self) -> tuple[pa.Table, Callable[[Sequence[int]], pa.Table]] | None:
-        """Return the first rows, and the function that reads columns."""
-        first = next(iter(self._records.batches(FIRST_ROWS)), None)
-        return None if first is None else (pa.Table.from_batches([first]), self._records.read)
 
     def part(self, begin: int, end: int) -> pa.Table:
         """Return neighboring columns."""

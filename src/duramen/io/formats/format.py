@@ -9,21 +9,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
-from typing import IO, Any, Protocol
+from typing import IO, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from duramen.catalogue import Entry
-from duramen.data.encoded import EncodedTable
-from duramen.data.schema import Schema
 from duramen.io.store.reader import columns_within
-from duramen.support.arrays import IntArray
 from duramen.support.arrow import pa
 from duramen.support.text import first_line, quoted
 from duramen.support.warning import warn
-
-FIRST_ROWS = 32  # that `Input.beginning` returns
 
 
 class Input:
@@ -40,10 +34,6 @@ class Input:
         None where it is known once the table is read.
     cell_bytes, extra_bytes : float
         Bytes of memory that a cell takes while it is packed, and a column beside its cells.
-    most_values : int or None
-        Distinct values of a column at most, missing values included; None for one a row.
-    spooled : int
-        Bytes on disk that are needed for another copy while the table is packed.
     budget : int
         Bytes of memory for a group of columns.
     names : sequence of str or None
@@ -54,8 +44,6 @@ class Input:
         Whether it is a sparse matrix, which a store's table has sparse again.
     kinds_chosen : bool
         Whether kinds are asked for, so that groups cannot be codes; set before the first group.
-    on_spooled : callable
-        Is told of bytes that were cut into tiles, before there is a first group.
     """
 
     where: str
@@ -64,33 +52,17 @@ class Input:
     n_rows: int | None = None
     cell_bytes: float = 0
     extra_bytes: float = 0
-    most_values: int | None = None
-    spooled: int = 0
     budget: int
     names: Sequence[str] | None = None
     encoded: bool = False
     sparse: bool = False
     kinds_chosen: bool = False
-    on_spooled: Callable[[int], None] = staticmethod(lambda n_bytes: None)
 
     @property
     def column_bytes(self) -> float:
         """Bytes of memory that a column takes while it is packed."""
         assert self.n_rows is not None
         return self.n_rows * self.cell_bytes + self.extra_bytes
-
-    def store_bytes(self) -> tuple[int, int]:
-        """Return the bytes on disk that the codes and values take, at least and at most.
-
-        Codes of a column take two bits where there are four at most, else one, two or four bytes.
-        """
-        assert self.n_rows is not None
-        least = self.n_columns * -(-self.n_rows // 4)
-        values = min(self.n_rows, self.most_values or self.n_rows)
-        if values <= 4:
-            return least, least + self.n_columns * 8 * values
-        width = 1 if values <= 1 << 8 else 2 if values <= 1 << 16 else 4
-        return least, self.n_columns * (self.n_rows * width + 8 * values)
 
     @property
     def width(self) -> int:
@@ -104,10 +76,6 @@ class Input:
 
     def variants(self) -> Iterator[pa.Table] | None:
         """Yield where the columns lie on the genome, as in `layout.variants_schema`, in parts."""
-        return None
-
-    def beginning(self) -> tuple[pa.Table, Callable[[Sequence[int]], pa.Table]] | None:
-        """Return the first rows, and a function that reads whole columns; None without them."""
         return None
 
     def groups(self, work: Path) -> Iterator[Any]:
@@ -197,54 +165,6 @@ def named_rows(samples: pa.Table, *columns: str) -> pa.Table:
     """Mark the columns of annotations that name the rows."""
     metadata = {k: v for k, v in (samples.schema.metadata or {}).items() if k != b"pandas"}
     return samples.replace_schema_metadata({**metadata, ROW_NAMES: json.dumps(columns).encode()})
-
-
-class Columns(Protocol):
-    """Columns of a packed folder, or of a file that is used in place."""
-
-    where: str
-    n_rows: int
-    n_columns: int
-
-    @property
-    def sparse(self) -> bool:
-        """True where they are those of a sparse matrix."""
-
-    def kind_codes(self) -> NDArray[np.uint8]:
-        """Return the kind of each column."""
-
-    def names(self, chosen: IntArray) -> list[str]:
-        """Return names of columns."""
-
-    def find(self, name: str) -> int | None:
-        """Return the number of the column of that name."""
-
-    def take(self, chosen: IntArray) -> EncodedTable:
-        """Return columns, in memory."""
-
-    def codes(self, j: int, begin: int, end: int) -> NDArray[Any]:
-        """Codes of rows `begin` .. `end` - 1 of a column."""
-
-    def schema(self) -> Schema:
-        """Columns without their rows."""
-
-    def table(self) -> EncodedTable:
-        """Return all columns."""
-
-    def records(self) -> NDArray[Any]:
-        """Return the records of all columns, as in `layout.COLUMN`."""
-
-    def fingerprint(self) -> str:
-        """As `layout.fingerprint_of`."""
-
-    def verify(self) -> None:
-        """Raise ValueError where something is damaged."""
-
-    def samples(self) -> pa.Table | None:
-        """Sample annotations; None where there are none."""
-
-    def variants(self) -> pa.Table | None:
-        """Places of the columns on the genome; None where they are not known."""
 
 
 @dataclass(frozen=True)
@@ -338,7 +258,7 @@ class Format(Entry):
         ``groups(path, request)`` returns an `Input`, whose columns come in groups that fit into
         memory. Without it, `pack` takes the table that `read` returns.
     columns : callable, optional
-        ``columns(path, function)`` returns the `Columns` of a file that `open_store` uses in place.
+        ``columns(path, function)`` returns the columns of a file that `open_store` uses in place.
     write : callable, optional
         ``write(table, file)`` writes a pyarrow table to an open binary file.
     written : tuple of str
@@ -381,7 +301,7 @@ class Format(Entry):
     _: KW_ONLY
     read: Callable[[Path, Request], pa.Table] | None = None
     groups: Callable[[Path, Request], Input] | None = None
-    columns: Callable[[Path, str], Columns] | None = None
+    columns: Callable[[Path, str], Any] | None = None
     write: Callable[[Any, IO[bytes]], None] | None = None
     written: tuple[str, ...] = ()
     n_bytes: Callable[[Path, Request], int] | None = None

@@ -232,8 +232,6 @@ class BedColumns:
 class BedInput(Input):
     """A .bed file with its neighbors."""
 
-    most_values = 4  # three genotypes, and missing ones
-
     def __init__(self, path: Path, request: Request) -> None:
         function = request.function
         if request.transpose:

@@ -59,7 +59,6 @@ class NpyInput(Input):
             )
         self.n_rows, self.budget = shape[0], request.budget
         self.cell_bytes = _NPY_BYTES + 2 * self._kind.itemsize
-        self.most_values = 1 + 2 ** min(62, 8 * self._kind.itemsize)
 
     def part(self, begin: int, end: int) -> NDArray[Any]:
         """Return neighboring columns."""
@@ -273,11 +272,11 @@ class DenseInput(AnnDataInput):
         self.cell_bytes = _CELL_BYTES + 2 * size
         chunk: tuple[int, ...] = (matrix.chunks or (1, 1))[:: -1 if self._transpose else 1]
         self._tall, self._wide = chunk
-        self.spooled = 0 if n == 0 or self._wide <= self.width or self.width >= p else n * p * size
+        self._spools = n > 0 and self._wide > self.width and self.width < p
 
     def _groups(self, work: Path) -> Iterator[NDArray[Any]]:
         (n, p), kind, width = self.shape, self._matrix.dtype, self.width
-        if not self.spooled:
+        if not self._spools:
             width -= width % self._wide if width < p else 0
             for begin in range(0, p, width):
                 yield self._part(0, n, begin, min(begin + width, p))
@@ -288,7 +287,6 @@ class DenseInput(AnnDataInput):
         height -= height % self._tall if height > self._tall else 0
         for top in range(0, n, height):
             rows = self._part(top, min(top + height, n), 0, p)
-            self.on_spooled(rows.nbytes)
             spool.add([rows[:, a:b].tobytes() for a, b in pairwise(bounds)])
         for tile, (begin, end) in enumerate(pairwise(bounds)):
             yield np.frombuffer(spool.read(tile), dtype=kind).reshape(n, end - begin)
@@ -331,8 +329,6 @@ class SparseInput(AnnDataInput):
         if not whole:
             raise ValueError("its sparse matrix is incomplete")
         self._entry = np.dtype([("row", "u4"), ("column", "u4"), ("value", self._data.dtype)])
-        if not self._by_columns:
-            self.spooled = int(self._starts[-1]) * self._entry.itemsize
 
     def _places(self, first: int, last: int) -> IntArray:
         """Return indices of stored entries, checked."""
@@ -378,7 +374,6 @@ class SparseInput(AnnDataInput):
             order = np.argsort(tiles, kind="stable")
             borders = np.searchsorted(tiles[order], np.arange(len(bounds)))
             spool.add([entries[order[a:b]].tobytes() for a, b in pairwise(borders)])
-            self.on_spooled(entries.nbytes)
         for tile, (begin, end) in enumerate(pairwise(bounds)):
             entries = np.frombuffer(spool.read(tile), dtype=self._entry)
             where = (entries["row"], entries["column"] - np.uint32(begin))

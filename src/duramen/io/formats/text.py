@@ -24,7 +24,6 @@ from numpy.typing import NDArray
 
 from duramen.data.sources import LARGEST_EXACT, describe, refuse_merged, too_large
 from duramen.io.formats.format import (
-    FIRST_ROWS,
     Format,
     Input,
     Request,
@@ -44,7 +43,6 @@ _ROW_BLOCK, _SPOOLED_ROWS = 1000, 200
 _LEAST_CHUNK = 1 << 16
 _LARGEST_BLOCK = 1 << 30  # Arrow counts the bytes of a block in 31 bits
 _LONG_LINE = ("straddl", "Empty CSV file or block")  # Arrow on a line that is longer than a block
-_FEW = 256  # columns of a table, some of which are read before it is packed
 _CELL_BYTES = 36  # of a cell that is parsed: value, code, room to sort, what allocators keep
 _TEXT_COPIES = 4  # of a tile: as strings, in pieces and together, as text, as it is parsed
 _WORK = 24  # bytes that reading a byte of text as strings takes
@@ -316,22 +314,6 @@ class TextInput(_TextInput):
         self._titles = _header(text)
         self.names, self.n_columns = self._titles, len(self._titles)
 
-    def beginning(self) -> tuple[pa.Table, Callable[[Sequence[int]], pa.Table]] | None:
-        """Return the first rows, and a function that reads whole columns, of a narrow table."""
-        if self.n_columns > _FEW:
-            return None
-        first = next(self._blocks(), None)
-        if first is None:
-            return None
-
-        def read(places: Sequence[int]) -> pa.Table:
-            strings = pa.Table.from_batches(self._blocks(places))
-            strings = strings.rename_columns([self._titles[j] for j in places])
-            return _typed(strings, self._request)
-
-        rows = pa.Table.from_batches([first.slice(0, FIRST_ROWS)])
-        return _typed(rows.rename_columns(self._titles), self._request), read
-
     def groups(self, work: Path) -> Iterator[pa.Table | NDArray[Any]]:
         """Yield groups of columns: all at once, or tile by tile."""
         n_lines = n_returns = n_quotes = 0
@@ -366,7 +348,6 @@ class TextInput(_TextInput):
         else:
             for rows in self._blocks():
                 spool.add([rows.select(tile).serialize().to_pybytes() for tile in tiles])
-                self.on_spooled(rows.nbytes)
         for number, tile in enumerate(tiles):
             # Nothing keeps a group while the next one is read.
             strings = self._tile(spool, number, tile, cut)
@@ -386,7 +367,6 @@ class TextInput(_TextInput):
                     if len(fields) != self.n_columns:
                         raise csv.Error(f"a line has {len(fields)} fields, not {self.n_columns}")
                     spool.add([sign.join(fields[a:b]) + b"\n" for a, b in pairwise(bounds)])
-                    self.on_spooled(len(line))
 
     def _tile(self, spool: Spool, number: int, places: list[int], cut: bool) -> pa.Table:
         """Return the strings of neighboring columns."""

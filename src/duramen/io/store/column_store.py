@@ -9,7 +9,7 @@ from collections.abc import Collection
 from dataclasses import replace
 from functools import cached_property, reduce
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,7 +20,7 @@ from duramen.data.memory import require_memory
 from duramen.data.recoding import joined
 from duramen.data.schema import KINDS, Schema
 from duramen.io import formats
-from duramen.io.formats.format import Columns
+from duramen.io.formats.genotypes import BedColumns
 from duramen.io.store import layout
 from duramen.io.store.packed import PackedColumns
 from duramen.io.store.reader import Place, place_of
@@ -40,6 +40,7 @@ from duramen.support.provenance import fingerprint
 from duramen.support.text import quoted
 
 _FEW_NAMES = 20_000  # among so many, a name that is close is looked for
+Columns: TypeAlias = "PackedColumns | BedColumns | _Selection"
 
 
 class ColumnStore(Summarized):

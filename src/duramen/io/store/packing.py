@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
@@ -34,10 +33,8 @@ from duramen.io.store.row_ids import (
     check_samples,
     names_of,
     of_store,
-    of_table,
     pair,
     refuse_pairing,
-    texts_of,
 )
 from duramen.io.store.writer import StoreWriter, check_place, check_repeated, making
 from duramen.support.arrow import pa
@@ -47,7 +44,6 @@ from duramen.support.threads import require_arrow_threads
 from duramen.support.warning import warn
 
 _FUNCTION = "pack"
-_READ_AT_ONCE = 64  # columns, at the most, that are read before others for names of rows
 
 
 def pack_table(
@@ -108,20 +104,30 @@ def pack_table(
     elif chosen is not None:
         listed = chosen if isinstance(chosen, layout.Names) else layout.names_of(chosen)
         check_repeated(listed.repeated(), source_.where, _FUNCTION)
-    _check_size(source_, place, budget)
+    if source_.n_rows is not None and source_.column_bytes > budget:
+        column = f"a column of {source_.n_rows:,} rows"
+        require_memory(
+            int(source_.column_bytes),
+            what=f"{column}, which is packed as a whole,",
+            function=_FUNCTION,
+            hint="pack it on a machine with more",
+        )
+        warn(
+            f"{_FUNCTION}: {column} takes about {readable_bytes(source_.column_bytes)} while it is "
+            f"packed, more than memory={readable_bytes(budget)}"
+        )
     encoded = _encoder(source_, chosen, kinds, request, as_text)
-    where = source_.files[0].name if source_.files else source_.where
-    pairing = Pairing(samples_id, samples_match, where, function)
-    annotations, paired = source_.samples(), None
-    row_names = names_of(annotations)
-    by_column = samples is not None and row_names is None and chosen is not None
+    annotations, paired, pairing = source_.samples(), None, None
     if samples is None:
         refuse_pairing(samples_id, samples_match, function)
-    elif by_column:
-        _check_pairing(source_, samples, pairing)
     else:
-        ours = [] if row_names is None else [row_names]
-        paired = pair(samples, ours, len(row_names.labels) if row_names else None, pairing)
+        where = source_.files[0].name if source_.files else source_.where
+        pairing = Pairing(samples_id, samples_match, where, function)
+        row_names = names_of(annotations)
+        if row_names is not None:
+            paired = pair(samples, [row_names], len(row_names.labels), pairing)
+        elif chosen is None:
+            paired = pair(samples, [], None, pairing)
     with ExitStack() as stack:
         folder = stack.enter_context(making(place, _FUNCTION))
         writer = StoreWriter(folder, chosen is not None, _FUNCTION)
@@ -129,8 +135,6 @@ def pack_table(
         if shows_progress(verbose):
             from tqdm.auto import tqdm
 
-            spooled = tqdm(desc=f"{_FUNCTION}: cut", unit="B", unit_scale=True, delay=0.1)
-            source_.on_spooled = stack.enter_context(spooled).update
             bar = stack.enter_context(tqdm(desc=_FUNCTION, unit="column", total=source_.n_columns))
         for group in source_.groups(folder):
             writer.append(encoded(group, writer.n_columns))
@@ -149,7 +153,7 @@ def pack_table(
             "layer": layer,
             "sparse": source_.sparse,
         }
-        if by_column:
+        if pairing is not None and paired is None:  # by a column of the table
             writer.finish({}, described)
             columns = PackedColumns(folder, function)
             paired = pair(samples, of_store(columns, samples, pairing), columns.n_rows, pairing)
@@ -162,18 +166,6 @@ def pack_table(
     store = open_store(place)
     store.samples_pairing = None if paired is None else paired.note
     return store
-
-
-def _check_pairing(source: Input, samples: Any, pairing: Pairing) -> None:
-    """Pair annotations before packing, where the columns that may name the rows are few."""
-    beginning = source.beginning()
-    if beginning is None:
-        return
-    first, read = beginning
-    texts = [texts_of(column) for column in first.columns]
-    places = [j for j, words in enumerate(texts) if words is not None and len(set(words)) > 1]
-    if 0 < len(places) <= _READ_AT_ONCE and (names := of_table(read(places))):
-        pair(samples, names, None, pairing)
 
 
 def _encoder(
@@ -236,41 +228,6 @@ def _encoder(
     return encoded
 
 
-def _check_size(source: Input, place: Path, budget: int) -> None:
-    """Check that a column fits into memory, and the store on the disk.
-
-    Raises
-    ------
-    MemoryError
-        If a column takes more memory than there is. It takes more than stated with a warning.
-    OSError
-        If the disk has less room than the codes take at least.
-    """
-    if source.n_rows is None:  # known once the file is read
-        return
-    if source.column_bytes > budget:
-        column = f"a column of {source.n_rows:,} rows"
-        require_memory(
-            int(source.column_bytes),
-            what=f"{column}, which is packed as a whole,",
-            function=_FUNCTION,
-            hint="pack it on a machine with more",
-        )
-        warn(
-            f"{_FUNCTION}: {column} takes about {readable_bytes(source.column_bytes)} while it is "
-            f"packed, more than memory={readable_bytes(budget)}"
-        )
-    least = source.store_bytes()[0] + source.spooled
-    folder = next(above for above in (place, *place.absolute().parents) if above.is_dir())
-    free = shutil.disk_usage(folder).free
-    if least > free:
-        raise OSError(
-            f"{_FUNCTION}: the store takes at least {readable_bytes(least)}, and "
-            f"{readable_bytes(free)} are free in {folder}. Hint: another folder, on a disk with "
-            "more room"
-        )
-
-
 # --- inputs ---------------------------------------------------------------------------------------
 
 _CELL_BYTES = 28  # of a group: the cells, their codes and values, and room to sort
@@ -293,9 +250,7 @@ def open_input(source: Any, request: Request) -> Input:
     where = "a table" if in_memory else path.name
     formats.refuse_text_options(where, chosen, request)
     if layer is not None and (chosen is None or not chosen.layers):
-        raise ValueError(
-            f"{function}: layer={layer!r} is for {formats.layered()}, and {where} is not one"
-        )
+        raise ValueError(f"{function}: layer={layer!r} is for .h5ad files, and {where} is not one")
     if chosen is not None:
         if chosen.groups is not None:
             return chosen.groups(path, request)
@@ -369,7 +324,6 @@ class EncodedInput(Input):
             self.sparse = table.sparse is not None
         self.n_columns = table.n_columns
         self.n_rows, self.cell_bytes, self.budget = table.n_rows, _CELL_BYTES, budget
-        self.most_values = int(table.n_codes().max(initial=1))
         self.names = table.names if self.part(0, 1).named else None
 
     def samples(self) -> pa.Table | None:

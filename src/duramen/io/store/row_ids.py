@@ -24,7 +24,7 @@ from duramen.support.arrow import is_number, is_text, pa, pc, without_dictionary
 from duramen.support.text import printable, quoted
 
 if TYPE_CHECKING:
-    from duramen.io.formats.format import Columns
+    from duramen.io.store.column_store import Columns
 
 MATCHES = ("exact", "fold", "position")
 """Ways to pair rows: by names as they are, by folded names, by their order."""
