@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import os
-import shlex
 from collections.abc import Sequence
 from typing import Any
 
-from duramen.data.memory import require_memory
 from duramen.data.schema import shown_repeated
 from duramen.data.text_numbers import warned
 from duramen.io import formats
 from duramen.io.formats.arrow import with_missing
-from duramen.io.formats.format import Request
+from duramen.io.formats.format import Request, require_room
 from duramen.support.arrow import is_text, pa, pc, without_dictionary
 from duramen.support.files import expanded, replacing
 from duramen.support.text import as_number
@@ -104,14 +102,7 @@ def read_table(
     )
     chosen = formats.checked_file(path, function, "read")
     require_arrow_threads(function)
-    n_bytes = path.stat().st_size if chosen.n_bytes is None else chosen.n_bytes(path, request)
-    require_memory(
-        n_bytes,
-        what=f"the table in {path}",
-        function=function,
-        hint=f"duramen pack {shlex.quote(path.name)} --out STORE makes a store of it in little "
-        "memory, of which duramen rank STORE --max-rows N and others read what they need",
-    )
+    require_room(path.stat().st_size, path, function)
     missing = () if chosen.text else request.na_values
     table = with_missing(formats.whole(path, chosen, request), missing)
     repeated = shown_repeated(table.column_names)

@@ -17,6 +17,7 @@ from duramen.io.formats.format import (
     describing,
     explained,
     named_rows,
+    require_room,
     warn_of,
 )
 from duramen.io.store.layout import HEADER
@@ -304,20 +305,22 @@ def _parquet_records(path: Path, function: str) -> Records:
 
     folder = path.is_dir()
     paths = _files(path) if folder else [path]
-    with explained(path, function, "a Parquet"):
-        schemas = [pq.read_schema(file) for file in paths]
-    for file, schema in zip(paths, schemas, strict=True):
-        if schema.names != schemas[0].names:
+    schemas = []
+    if folder:
+        with explained(path, function, "a Parquet"):
+            schemas = [pq.read_schema(file) for file in paths]
+        for file, schema in zip(paths, schemas, strict=True):
+            if schema.names != schemas[0].names:
+                raise ValueError(
+                    f"{function}: {path} must be a folder of files with the same columns, but "
+                    f"those of {file.name} differ from those of {paths[0].name}"
+                )
+        places = [part for file in paths for part in file.relative_to(path).parts[:-1]]
+        if twice := sorted({place.partition("=")[0] for place in places} & {*schemas[0].names}):
             raise ValueError(
-                f"{function}: {path} must be a folder of files with the same columns, but those "
-                f"of {file.name} differ from those of {paths[0].name}"
+                f"{function}: {path} has {quoted(twice[0])} both in the names of its folders and "
+                "as a column of its files; rename one of them"
             )
-    places = [part for file in paths for part in file.relative_to(path).parts[:-1]]
-    if twice := sorted({place.partition("=")[0] for place in places} & {*schemas[0].names}):
-        raise ValueError(
-            f"{function}: {path} has {quoted(twice[0])} both in the names of its folders and as a "
-            "column of its files; rename one of them"
-        )
     scan = ds.ParquetFragmentScanOptions(pre_buffer=False, page_checksum_verification=True)
     with explained(path, function, "a Parquet"):
         files = ds.dataset(
@@ -326,20 +329,22 @@ def _parquet_records(path: Path, function: str) -> Records:
             partitioning=ds.partitioning(flavor="hive") if folder else None,
             partition_base_dir=str(path) if folder else None,
         )
-        of_folders = [files.schema.field(j) for j in range(len(schemas[0]), len(files.schema))]
-        joined = pa.unify_schemas(schemas, promote_options="permissive")
-        files = files.replace_schema(pa.schema([*joined, *of_folders], joined.metadata))
+        if folder:
+            of_folders = [files.schema.field(j) for j in range(len(schemas[0]), len(files.schema))]
+            joined = pa.unify_schemas(schemas, promote_options="permissive")
+            files = files.replace_schema(pa.schema([*joined, *of_folders], joined.metadata))
         parts = [part for file in files.get_fragments() for part in file.row_groups]
         n_rows = sum(part.num_rows for part in parts)
         n_bytes = sum(part.total_byte_size for part in parts)
     return Records(files, n_rows, n_bytes, path, function, "a Parquet")
 
 
-def parquet_bytes(path: Path, request: Request) -> int:
-    """Return the bytes that a table takes, by the types of its columns and the number of rows.
+def read_parquet(path: Path, request: Request) -> pa.Table:
+    """Read a Parquet file, or a folder of them, if it fits into memory.
 
-    Of text, whose length is not known, as many as its encoded values take without compression. A
-    value takes at least a byte more, for its code.
+    A table takes what the types of its columns and the number of rows say; text, whose length is
+    not in the file, what its encoded values take without compression. A value takes at least a byte
+    more, for its code.
     """
     records, row = _parquet_records(path, request.function), 0
     for kind in records.schema.types:
@@ -347,16 +352,16 @@ def parquet_bytes(path: Path, request: Request) -> int:
             row += 1 + int(kind.bit_width) // 8
         except ValueError:  # not all values take as many
             row += 1
-    return max(records.n_bytes, records.n_rows * row)
+    require_room(max(records.n_bytes, records.n_rows * row), path, request.function)
+    return records.whole()
 
 
 PARQUET = Format(
     "parquet",
     "Parquet",
     _SUFFIXES,
-    read=lambda path, request: _parquet_records(path, request.function).whole(),
+    read=read_parquet,
     groups=lambda path, request: input_of(_parquet_records(path, request.function), request),
     write=lambda table, file: pq.write_table(table, file, write_page_checksum=True),
-    n_bytes=parquet_bytes,
     begins=b"PAR1",
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -14,6 +15,7 @@ from typing import IO, Any
 import numpy as np
 
 from duramen.catalogue import Entry
+from duramen.data.memory import require_memory
 from duramen.io.store.reader import columns_within
 from duramen.support.arrow import pa
 from duramen.support.text import first_line, quoted
@@ -158,6 +160,17 @@ def explained(
         ) from None
 
 
+def require_room(n_bytes: int, path: Path, function: str) -> None:
+    """Raise MemoryError if a table of so many bytes, which is read whole, does not fit."""
+    require_memory(
+        n_bytes,
+        what=f"the table in {path}",
+        function=function,
+        hint=f"duramen pack {shlex.quote(path.name)} --out STORE makes a store of it in little "
+        "memory, of which duramen rank STORE --max-rows N and others read what they need",
+    )
+
+
 ROW_NAMES = b"duramen.row_names"  # of the schema's metadata: the columns that name the rows
 
 
@@ -263,9 +276,6 @@ class Format(Entry):
         ``write(table, file)`` writes a pyarrow table to an open binary file.
     written : tuple of str
         Endings of the files that `write` makes; by default all of `suffixes`.
-    n_bytes : callable, optional
-        ``n_bytes(path, request)`` returns the bytes of memory that the whole table takes at least,
-        told before it is read; without it, the size of the file.
     text : bool
         Whether values are text: `na_values`, `decimal`, `separator`, `encoding`, `skip_rows` and
         `member` apply, and files may be compressed.
@@ -304,7 +314,6 @@ class Format(Entry):
     columns: Callable[[Path, str], Any] | None = None
     write: Callable[[Any, IO[bytes]], None] | None = None
     written: tuple[str, ...] = ()
-    n_bytes: Callable[[Path, Request], int] | None = None
     text: bool = False
     separator: str = ""
     layers: bool = False

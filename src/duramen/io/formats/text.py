@@ -30,6 +30,7 @@ from duramen.io.formats.format import (
     Spool,
     describing,
     named_rows,
+    require_room,
     warn_of,
 )
 from duramen.io.formats.text_file import COMPRESSIONS, TextFile
@@ -50,8 +51,19 @@ _COLUMN_BYTES = 25_000  # that Arrow takes for each column; half the budget is f
 
 
 def read_text(path: Path, request: Request, delimiter: str) -> pa.Table:
-    """Read a text file whole."""
-    return without_empty(_whole(_text(path, delimiter, request), request, metered=True))
+    """Read a text file whole, if it fits into memory.
+
+    A number takes eight bytes, and its code one: fields are counted in the first megabyte.
+    """
+    text = _text(path, delimiter, request)
+    n_bytes = text.size
+    if n_bytes > 1 << 20 and path.suffix.lower() not in COMPRESSIONS:
+        with text.opened() as stream:
+            head = stream.read(1 << 20)
+        n_fields = head.count(text.delimiter.encode()) + head.count(b"\n")
+        n_bytes = int(n_bytes * max(1.0, 0.9 * 9 * n_fields / len(head)))
+    require_room(n_bytes, path, request.function)
+    return without_empty(_whole(text, request, metered=True))
 
 
 def _text(path: Path, usual: str, request: Request) -> TextFile:
@@ -499,20 +511,6 @@ def write_text(table: pa.Table, file: IO[bytes], delimiter: str) -> None:
     pa_csv.write_csv(table, file, options)
 
 
-def text_bytes(path: Path, request: Request, delimiter: str) -> int:
-    """Return the bytes that a table of text takes at least, judged by the fields of its begin.
-
-    A number takes eight bytes, and its code one.
-    """
-    text = TextFile.of(path, delimiter, request)
-    if text.size <= 1 << 20 or path.suffix.lower() in COMPRESSIONS:
-        return text.size
-    with text.opened() as stream:
-        head = stream.read(1 << 20)
-    n_fields = head.count(text.delimiter.encode()) + head.count(b"\n")
-    return int(text.size * max(1.0, 0.9 * 9 * n_fields / len(head)))
-
-
 def _delimited(name: str, title: str, suffixes: tuple[str, ...], delimiter: str) -> Format:
     """Return the record of text with a delimiter."""
     return Format(
@@ -522,7 +520,6 @@ def _delimited(name: str, title: str, suffixes: tuple[str, ...], delimiter: str)
         read=partial(read_text, delimiter=delimiter),
         groups=partial(open_text, delimiter=delimiter),
         write=partial(write_text, delimiter=delimiter),
-        n_bytes=partial(text_bytes, delimiter=delimiter),
         text=True,
         separator=delimiter,
     )
@@ -536,10 +533,7 @@ _FRAMES = {
     ".json": "pandas.read_json",
     ".h5": "pandas.read_hdf, or scanpy.read_10x_h5 for cells,",
     ".arff": "scipy.io.arff.loadarff, text as bytes,",
-    ".libsvm": "sklearn.datasets.load_svmlight_file",
-    ".svmlight": "sklearn.datasets.load_svmlight_file",
     ".mtx": "scanpy.read_10x_mtx",
-    ".loom": "anndata.io.read_loom",
 }
 _OF_R = dict.fromkeys((".rds", ".rdata", ".rda"), "write.csv of R makes a .csv file of its table")
 

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain, islice
+from itertools import chain, islice, takewhile
 from pathlib import Path
 from typing import Any
 
@@ -26,11 +26,11 @@ from duramen.support.text import first_line, quoted
 
 COMPRESSIONS = (".gz", ".bz2", ".zst", ".zip")
 _TABLES = (".csv", ".tsv", ".tab", ".txt")  # endings of the files in an archive that come first
-# What holds no text, by its first bytes, and how to give it instead.
+# What holds no text, by its first bytes.
 _PACKED = {
-    b"\x1f\x8b": ("compressed with gzip", "{}.gz"),
-    b"\x28\xb5\x2f\xfd": ("compressed with Zstandard", "{}.zst"),
-    b"PK\x03\x04": ("a .zip archive or a workbook", "{0}.zip or {0}.xlsx"),
+    b"\x1f\x8b": "gzip (.gz)",
+    b"\x28\xb5\x2f\xfd": "Zstandard (.zst)",
+    b"PK\x03\x04": "an archive (.zip) or a workbook (.xlsx)",
 }
 _SEPARATORS = (",", ";", "\t", "|", " ")
 _BOM = b"\xef\xbb\xbf"
@@ -117,15 +117,19 @@ class TextFile:
         head = b""
         with suppress(OSError, EOFError), text._unpacked() as stream:  # else reading says why
             head = bytes(stream.read(_HEAD))
-        for mark, (what, name) in _PACKED.items():
+        for mark, what in _PACKED.items():
             if head.startswith(mark):
-                twice = path.suffix.lower() in COMPRESSIONS
-                hint = "decompress it once" if twice else f"call it {name.format(path)}"
+                inside = "its decompressed content" if path.suffix in COMPRESSIONS else "it"
                 raise ValueError(
-                    f"{function}: {path} must hold text, but "
-                    f"{'its decompressed content' if twice else 'it'} is {what}. Hint: {hint}"
+                    f"{function}: {path} must hold text, but {inside} is {what}. Hint: "
+                    "decompress it once, or give it that extension"
                 )
-        if encoding == "utf-8" and (wide := _utf16(head)):
+        # UTF-16 is known by its first bytes, or by the zeros of its Latin letters.
+        high, low = head[::2].count(0), head[1::2].count(0)
+        marked = head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+        letters = min(high, low) == 0 and max(high, low) >= max(1, len(head) / 4)
+        if encoding == "utf-8" and (marked or letters):
+            wide = "utf-16" if marked else "utf-16-be" if high else "utf-16-le"
             raise ValueError(
                 f"{function}: {path} is UTF-16 text, not UTF-8. Hint: encoding={wide!r} "
                 f"(--encoding {wide})"
@@ -152,11 +156,10 @@ class TextFile:
         with self.decoded() as stream:
             for _ in range(self.skipped + bool(header)):
                 stream.readline()
+            blocks: Iterator[bytes] = iter(lambda: stream.read(_BLOCK), b"")
             if self.until:
-                rest = iter(stream.readline, b"")
-                blocks: Iterator[bytes] = iter(lambda: _before(self.until, next(rest, b"")), b"")
-            else:
-                blocks = iter(lambda: stream.read(_BLOCK), b"")
+                lines = iter(stream.readline, b"")
+                blocks = takewhile(lambda line: not line.startswith(self.until), lines)
             blocks = chain([header] if header else [], blocks, [end])
             yield io.BufferedReader(_Blocks(self._metered(blocks) if metered else blocks))
 
@@ -395,10 +398,7 @@ class TextFile:
             row = next(row for row in rows if row and len(row) != len(header))
             line = self.skipped + rows.line_num
             following = [other for other in islice(rows, _LINES) if other]
-            hint = (
-                f"mend that line (quote fields that hold the delimiter {self.delimiter!r}), or "
-                "check that the delimiter is right"
-            )
+            hint = f"quote fields that hold the separator {self.delimiter!r}, or give another one"
             alike = len(row) > len(header) and all(len(other) == len(row) for other in following)
             if alike and not (following and _is_data(row, following)):
                 hint = (
@@ -407,24 +407,11 @@ class TextFile:
                 )
             elif len(row) > len(header) and not any(row[len(header) :]):
                 hint = f"remove the {self.delimiter!r} at the end of that line"
+            fields = "field" if len(row) == 1 else "fields"
             raise ValueError(
-                f"{self.function}: {self.path} has {len(row)} "
-                f"{'field' if len(row) == 1 else 'fields'} in line {line}, but its header has "
-                f"{len(header)}. Hint: {hint}"
+                f"{self.function}: {self.path} has {len(row)} {fields} in line {line}, but its "
+                f"header has {len(header)}. Hint: {hint}"
             )
-
-
-def _utf16(head: bytes) -> str | None:
-    """Return the encoding of UTF-16 text.
-
-    Without a byte order mark it is known by its Latin letters, whose other bytes are zero.
-    """
-    if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        return "utf-16"
-    high, low = head[::2].count(0), head[1::2].count(0)  # of big-endian text
-    if not head or max(high, low) < len(head) / 4 or min(high, low):
-        return None
-    return "utf-16-be" if high else "utf-16-le"
 
 
 def _fields(lines: list[str], separator: str, lacking: int) -> int:
@@ -444,11 +431,6 @@ def _is_data(row: list[str], others: list[list[str]]) -> bool:
     """Tell whether a row has a number wherever all others have, and there is such a place."""
     places = [j for j in range(1, len(row)) if all(_NUMBER.fullmatch(other[j]) for other in others)]
     return bool(places) and all(_NUMBER.fullmatch(row[j]) for j in places)
-
-
-def _before(mark: bytes, line: bytes) -> bytes:
-    """Return a line; nothing for one that begins with a mark."""
-    return b"" if line.startswith(mark) else line
 
 
 class _Blocks(io.RawIOBase):
