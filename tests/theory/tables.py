@@ -1,8 +1,13 @@
 """Random tables of weighted rows, for the importances and their oracles."""
 
+from fractions import Fraction
+from itertools import product
+from math import prod
+
 import numpy as np
 from hypothesis import strategies as st
 
+import duramen as dm
 from duramen.theory import FiniteDistribution
 
 
@@ -38,3 +43,39 @@ def random_rows(random, n, p, sizes=2, n_classes=2):
     X = random.integers(0, sizes, (n, p))
     y = random.integers(0, n_classes, n)
     return [(tuple(x), int(label), 1.0) for x, label in zip(X.tolist(), y, strict=True)]
+
+
+def of_rows(rows):
+    """The distribution of rows (x, y, w) whose weights are fractions."""
+    X, y, weights = zip(*rows, strict=True)
+    return FiniteDistribution.from_table(
+        np.array(X), np.array(y), weights=list(map(float, weights))
+    )
+
+
+def factorial_rows(random):
+    """All combinations of the values of 2 to 4 features, and a class that they determine.
+
+    Half of the time it is their sum by a modulus: no decrease before a single feature is left.
+    """
+    p = int(random.integers(2, 5))
+    sizes = random.integers(2, 5 if p == 2 else 4, p).tolist() if p < 4 else [2] * p
+    n_classes = int(random.integers(2, 5))
+    factors, labels = random.integers(1, n_classes, p), random.integers(0, n_classes, sizes)
+    is_sum = random.random() < 0.5
+    return [
+        (x, int(factors @ x) % n_classes if is_sum else int(labels[x]), Fraction(1, prod(sizes)))
+        for x in product(*map(range, sizes))
+    ]
+
+
+def primary_tumor(context=None):
+    """The 132 complete patients without their sex, which may be the context."""
+    tumor = dm.datasets.load_primary_tumor()
+    X = tumor.X.to_pandas()
+    complete = X.notna().all(axis=1).to_numpy()
+    X = X[complete]
+    context = None if context is None else X[context]
+    return FiniteDistribution.from_table(
+        X.drop(columns="sex"), np.asarray(tumor.y)[complete], context=context
+    )

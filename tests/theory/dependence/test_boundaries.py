@@ -3,7 +3,6 @@ import itertools
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
 from tests.theory.dependences import counted, distribution_of, joints, named, oracle_of
 
 from duramen.theory import FiniteDistribution, markov_boundaries, properties
@@ -114,15 +113,6 @@ def test_one_boundary_where_features_are_strictly_positive_or_intersection_holds
     assert result.intersection or not result.strictly_positive
     if result.positive_features or result.intersection:
         assert markov_boundaries(dist) == [strongly_relevant(dist)]
-
-
-@settings(max_examples=40)
-@given(joints(), st.data())
-def test_the_order_of_the_columns_does_not_matter(counts, data) -> None:
-    dist = distribution_of(counts)
-    order = data.draw(st.permutations(range(dist.n_features)))
-    shuffled = markov_boundaries(dist.marginal(order))
-    assert set(map(frozenset, shuffled)) == set(map(frozenset, markov_boundaries(dist)))
 
 
 def test_many_copies_are_all_combined() -> None:

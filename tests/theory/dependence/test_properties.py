@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from tests.grid import one_test
-from tests.theory.dependences import counted, distribution_of, joints, oracle_of, positive
+from tests.theory.dependences import distribution_of, joints, oracle_of, positive
 
 from duramen.theory import FiniteDistribution, properties
 from duramen.theory.dependence import feature_relevance
@@ -27,16 +27,6 @@ TWO_HALVES = {
 }
 
 
-def holds(counts):
-    result = properties(distribution_of(counts))
-    return (
-        result.strictly_positive,
-        result.intersection,
-        result.composition,
-        result.weak_transitivity,
-    )
-
-
 @one_test
 @pytest.mark.parametrize(
     ("counts", "expected"),
@@ -51,25 +41,12 @@ def holds(counts):
     ids=["xor", "copies", "independent", "chain", "noisy xor", "two halves"],
 )
 def test_known_cases(counts, expected) -> None:
-    assert holds(counts) == expected
-
-
-def test_classes() -> None:
-    classes = {
-        name: (result.P, result.PC, result.PCWT)
-        for name, result in (
-            ("xor", properties(distribution_of(XOR))),
-            ("chain", properties(distribution_of(CHAIN))),
-            ("noisy xor", properties(distribution_of(NOISY_XOR))),
-            ("two halves", properties(distribution_of(TWO_HALVES))),
-        )
-    }
-    assert classes == {
-        "xor": (False, False, False),
-        "chain": (True, True, True),
-        "noisy xor": (True, False, False),
-        "two halves": (True, True, False),
-    }
+    result = properties(distribution_of(counts))
+    names = ("strictly_positive", "intersection", "composition", "weak_transitivity")
+    assert tuple(getattr(result, name) for name in names) == expected
+    positive, _, composition, transitive = expected
+    assert (positive, positive and composition) == (result.P, result.PC)
+    assert (positive and composition and transitive) == result.PCWT
 
 
 def test_a_function_of_its_features_is_positive_over_these_alone() -> None:
@@ -180,11 +157,3 @@ def test_too_many_features() -> None:
     dist = FiniteDistribution.from_table(np.eye(2, 20), [0, 1])
     with pytest.raises(ValueError, match="properties: dist must have at most 19 features, got 20"):
         properties(dist)
-
-
-def test_hidden_bits_are_counted_with_their_odds() -> None:
-    assert counted([lambda a, b: a, lambda a, b: a & b], bits=2, odds=[3, 1]) == {
-        (0, 0): 2,
-        (1, 0): 3,
-        (1, 1): 3,
-    }

@@ -245,16 +245,6 @@ def test_max_degree_finds_what_the_whole_search_finds_up_to_it(counts, most) -> 
             assert cut.relevance == "unknown"
 
 
-def test_strong_information_is_that_of_all_other_features() -> None:
-    rng = np.random.default_rng(2)
-    X, y = rng.integers(0, 3, size=(40, 6)), rng.integers(0, 3, size=40)
-    dist = FiniteDistribution.from_table(X[:, :4], y)
-    expected = [dist.mutual_information(m, [j for j in range(4) if j != m]) for m in range(4)]
-    strong = [feature.strong_information for feature in feature_relevance(dist)]
-    assert strong == pytest.approx(expected, abs=1e-12)
-    assert min(expected) > 0
-
-
 # --- the frame -----------------------------------------------------------------------------
 
 

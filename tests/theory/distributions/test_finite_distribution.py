@@ -87,18 +87,6 @@ def test_a_row_of_weight_k_is_k_rows(rows):
     assert once.weights.sum() == pytest.approx(1.0, abs=1e-15)
 
 
-@given(distributions())
-def test_a_distribution_made_of_its_own_rows_is_the_same(dist):
-    X = np.array([labels[dist.codes[:, j]] for j, labels in enumerate(dist.labels)]).T
-    again = from_table(
-        X.reshape(dist.n_rows, -1),
-        dist.classes[dist.target],
-        weights=dist.weights,
-        context=None if dist.context is None else dist.context_values[dist.context],
-    )
-    assert again.equals(dist, atol=1e-15)
-
-
 def test_weights_of_any_size():
     tiny = from_table([[0], [1]], [0, 1], weights=[1e-308, 3e-308])
     huge = from_table([[0], [1]], [0, 1], weights=[5e307, 1.5e308])
@@ -418,12 +406,6 @@ def test_conditions_on_missing_values_and_several_features():
 def test_clear_errors_of_conditions(values, message):
     with pytest.raises(ValueError, match=message):
         examples.digits7().conditioned(values)
-
-
-def test_arrays_of_probabilities_have_a_limit():
-    wide = from_table(np.eye(30, dtype=int), np.arange(30))
-    with pytest.raises(ValueError, match=r"probabilities: an array of shape .* is too large"):
-        wide.probabilities(range(30))
 
 
 # --- samples -----------------------------------------------------------------------------------

@@ -1,5 +1,4 @@
 import itertools
-import math
 from unittest import mock
 
 import numpy as np
@@ -33,15 +32,6 @@ def test_layers(n, largest) -> None:
             for i, place in enumerate(below):
                 rest = tuple(m for m in subset if m != subset[i])
                 assert tuple(lattice[k - 1].members[place].tolist()) == rest
-
-
-def test_the_first_columns_come_first_and_the_last_one_last() -> None:
-    few, many = layers(4, 4), layers(5, 5)
-    for k in range(1, 5):
-        head = math.comb(4, k)
-        assert np.array_equal(many[k].members[:head], few[k].members)
-        assert np.array_equal(many[k].members[head:, :-1], few[k - 1].members)
-        assert (many[k].members[head:, -1] == 4).all()
 
 
 @pytest.mark.slow

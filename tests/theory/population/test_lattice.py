@@ -17,7 +17,7 @@ from tests.theory.tables import distribution, random_rows, tables
 
 from duramen.theory import FiniteDistribution
 from duramen.theory.population import lattice, lattice_cost
-from duramen.theory.population.lattice import lattice_importances, multiplicities
+from duramen.theory.population.lattice import lattice_importances
 
 CRITERIA = ("entropy", "gini", "variance")
 
@@ -48,14 +48,6 @@ def test_against_the_double_sum(rows, criterion, data):
     depth = data.draw(st.integers(1, p))
     bounded = lattice_importances(dist, criterion=criterion, max_depth=depth)
     np.testing.assert_allclose(bounded, expected[:, :depth], rtol=0, atol=1e-12)
-
-
-@given(rows=tables(most=4), criterion=st.sampled_from(CRITERIA))
-@settings(max_examples=30)
-def test_against_the_mean_over_orders(rows, criterion):
-    expected = oracle.importance_by_order(rows, len(rows[0][0]), criterion)
-    actual = lattice_importances(distribution(rows), criterion=criterion)
-    np.testing.assert_allclose(actual.sum(axis=1), expected, rtol=0, atol=1e-12)
 
 
 @pytest.mark.slow
@@ -159,23 +151,6 @@ def test_equal_rows_and_weights_give_the_same(rows, criterion):
     np.testing.assert_allclose(counted, weighted, rtol=0, atol=1e-13)
 
 
-@given(st.lists(st.integers(1, 6), min_size=2, max_size=20))
-@settings(max_examples=40)
-def test_multiplicities_are_recovered(counts):
-    wanted = np.array(counts) // math.gcd(*counts)
-    result = multiplicities(np.array(counts) / sum(counts))
-    if wanted.sum() > 4 * len(counts):
-        assert result is None
-    else:
-        np.testing.assert_array_equal(result, wanted)
-
-
-def test_weights_that_are_no_multiples_stay_weights():
-    assert multiplicities(np.array([0.3, 0.7 - 1e-9, 1e-9])) is None
-    assert multiplicities(np.array([1.0, 1.0 + 1e-12]) / 2) is None
-    assert multiplicities(np.array([math.pi, 1.0, 1.0])) is None
-
-
 @one_test
 @pytest.mark.parametrize("criterion", CRITERIA)
 @pytest.mark.parametrize("weighted", [False, True])
@@ -235,23 +210,6 @@ def test_an_error_of_progress_stops_the_walk():
 
 
 @pytest.mark.slow
-def test_progress_goes_up_evenly_to_one():
-    fractions = []
-    start = time.perf_counter()
-    lattice_importances(
-        bits(132, 28), progress=lambda s: fractions.append((time.perf_counter(), s))
-    )
-    end = time.perf_counter()
-    reached = [fraction for _, fraction in fractions]
-    assert reached == sorted(reached)
-    assert reached[-1] == 1.0
-    assert len(reached) > 3
-    # Halfway by its own account, it is not far from halfway by the clock.
-    middle = min(fractions, key=lambda row: abs(row[1] - 0.5))[0]
-    assert 0.2 < (middle - start) / (end - start) < 0.8
-
-
-@pytest.mark.slow
 @one_test
 @pytest.mark.parametrize(
     "dist, depth",
@@ -281,18 +239,6 @@ def test_what_is_hopeless_is_refused_with_a_way_out():
     assert lattice_cost(dist, depth).seconds < 900
     with pytest.raises(ValueError, match="more than max_hours=1e-05"):
         lattice_importances(bits(400, 20), max_hours=1e-5)
-
-
-@one_test
-@pytest.mark.parametrize(
-    "options, message",
-    [
-        ({"max_depth": 0}, "max_depth must be an int >= 1, got 0. Hint: None grows trees in full"),
-    ],
-)
-def test_clear_errors(options, message):
-    with pytest.raises(ValueError, match=message):
-        lattice_importances(bits(10, 3), **options)
 
 
 @one_test

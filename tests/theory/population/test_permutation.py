@@ -85,14 +85,6 @@ def test_block_is_a_case_of_the_gaussian_model(size, fraction, tau):
     np.testing.assert_allclose(values, block_mda(c, size, tau), rtol=1e-9, atol=1e-12)
 
 
-def test_scales_do_not_matter():
-    scale = np.array([1e-8, 1.0, 1e6])
-    C = np.array([[1, 0.5, 0.2], [0.5, 1, 0.1], [0.2, 0.1, 1]])
-    tau = np.array([0.3, 0.2, 0.1])
-    plain = gaussian_mda(C, tau).values
-    np.testing.assert_allclose(gaussian_mda(C * np.outer(scale, scale), tau * scale).values, plain)
-
-
 @pytest.mark.slow
 def test_forest_converges_to_the_additive_model():
     random = np.random.default_rng(0)

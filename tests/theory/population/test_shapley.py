@@ -145,11 +145,9 @@ def test_known_interactions():
 
 @pytest.mark.slow
 def test_forests_of_10000_trees_converge():
-    tumor = dm.datasets.load_primary_tumor()
-    findings = tumor.X.drop_columns("sex").to_pandas()
-    complete = findings.notna().all(axis=1).to_numpy()
-    digits = dm.datasets.digits7()
-    for X, y in ((dm.encode(findings[complete]), tumor.y[complete]), (digits.X, digits.y)):
+    digits, tumor = dm.datasets.digits7(), dm.datasets.load_primary_tumor()
+    findings = tumor.X.drop_columns("sex").to_pandas().dropna()
+    for X, y in ((dm.encode(findings), tumor.y[findings.index]), (digits.X, digits.y)):
         exact = population_interactions(FiniteDistribution.from_table(X, y))
         forest = dm.TotallyRandomizedTreesClassifier(10_000, random_state=0).fit(X, y)
         pairs = dm.importances.interactions(forest, X)
@@ -162,15 +160,12 @@ def test_forests_of_10000_trees_converge():
 
 
 def test_wrong_arguments():
-    with pytest.raises(TypeError, match="population_interactions: dist must be a Finite"):
-        population_interactions([[0, 1]])
-    with pytest.raises(ValueError, match="population_interactions: criterion must be one of"):
-        population_interactions(examples.xor(), criterion="mse")
+    for function in (population_interactions, shapley_effects):
+        with pytest.raises(TypeError, match=f"{function.__name__}: dist must be a Finite"):
+            function([[0, 1]])
+        with pytest.raises(ValueError, match=f"{function.__name__}: criterion must be one of"):
+            function(examples.xor(), criterion="mse")
     with pytest.raises(ValueError, match="numeric"):
         population_interactions(
             FiniteDistribution.from_table([[0], [1]], ["a", "b"]), criterion="variance"
         )
-    with pytest.raises(TypeError, match="shapley_effects: dist must be a FiniteDistribution"):
-        shapley_effects([[0, 1]])
-    with pytest.raises(ValueError, match="shapley_effects: criterion must be one of"):
-        shapley_effects(examples.xor(), criterion="mse")

@@ -113,15 +113,3 @@ def test_expected_draws_of_a_million_features():
     harmonic = math.log(p) + np.euler_gamma + 1 / (2 * p)
     assert expected_draws(p, 1) == pytest.approx(p * harmonic, rel=1e-11)
     assert expected_draws(p, 1000) == pytest.approx(14_386.04, abs=0.01)
-
-
-@one_test
-@pytest.mark.parametrize(
-    "call, message",
-    [
-        (lambda: unseen_probability(5, 6, 1), r"unseen_probability: drawn must be an int in 1..5"),
-    ],
-)
-def test_clear_errors(call, message):
-    with pytest.raises(ValueError, match=message):
-        call()
