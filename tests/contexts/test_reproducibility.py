@@ -5,7 +5,7 @@ import pytest
 from tests.contexts.trees import random_trees
 
 import duramen as dm
-from duramen.contexts import effects
+from duramen.contexts import importances
 
 SETTINGS = {"estimator": random_trees(6, "regression"), "n_permutations": 300, "random_state": 3}
 
@@ -63,10 +63,10 @@ def test_an_interrupted_run_goes_on(data, tmp_path, monkeypatch, permute):
     """Within the target every chunk is two calls: one for the effects, one for the relevance."""
     path = tmp_path / "run"
     done = []
-    computed = effects.context_effects
+    computed = importances.context_effects
 
-    def interrupted(*arguments, first, drawn=None, **options):
-        if drawn is not None:
+    def interrupted(*arguments, first=0, drawn=None, **options):
+        if first == 0 or drawn is not None:
             return computed(*arguments, first=first, drawn=drawn, **options)
         if len(done) == 2:
             raise KeyboardInterrupt
@@ -74,8 +74,8 @@ def test_an_interrupted_run_goes_on(data, tmp_path, monkeypatch, permute):
         return computed(*arguments, first=first, **options)
 
     settings = SETTINGS | {"permute": permute}
-    monkeypatch.setattr(effects, "_CHUNK", 128)
-    monkeypatch.setattr(effects, "context_effects", interrupted)
+    monkeypatch.setattr(importances, "_CHUNK", 128)
+    monkeypatch.setattr(importances, "context_effects", interrupted)
     with pytest.raises(KeyboardInterrupt):
         dm.contexts.context_importances(*data, checkpoint=path, **settings)
     assert done == [1, 129]

@@ -1,33 +1,19 @@
-"""Effects of a context at the nodes of a forest, and their p-values.
-
-The context is permuted, and the trees stay as they are.
-"""
+"""Effects of a context at the nodes of a forest, and importances within contexts."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from duramen import _kernel
 from duramen.contexts.inputs import Context, Growth
-from duramen.contexts.nulls import Null, Nulls
 from duramen.forests.forest import Forest, mean_decreases
 from duramen.forests.settings import CRITERIA
 from duramen.forests.structure import parents
-from duramen.jobs.replicates import Plan, replicate_seed, run_replicates
+from duramen.jobs.replicates import replicate_seed
 from duramen.support.arrays import FloatArray
-
-# Permutations that are counted in one call, a multiple of the kernel's lanes; fewer where they hold
-# more numbers than this. Whatever the number of threads, so that checkpoints do not depend on it.
-_CHUNK = 256
-_LANES = 32
-_MOST_NUMBERS = 1 << 23
-# Permuted sums may differ from the observed one by rounding where they are equal.
-_TIE = 1e-12
 
 
 class Effects(NamedTuple):
@@ -104,128 +90,6 @@ def levels(forest: Forest) -> FloatArray:
     return np.maximum(own - before, 0.0) / (p + 1)
 
 
-# --- p-values ------------------------------------------------------------------------------------
-
-
-def effect_p_values(
-    observed: Effects,
-    forest: Forest,
-    growth: Growth,
-    context: Context,
-    nulls: Nulls,
-    *,
-    empty: str,
-    n_permutations: int,
-    plan: Plan,
-    function: str,
-    identity: Mapping[str, Any],
-) -> dict[str, Any]:
-    r"""Permute the context, and count how often an effect is as large; return all p-values.
-
-    :math:`p = (1 + \#\{v_r \ge v\}) / (1 + R)` for the absolute effects and the relevance of the
-    context; twice the smaller of the p-values on both sides, at most 1, for the signed and overall
-    ones. They have the names of the fields of :class:`duramen.ContextImportances`.
-    """
-    n_rows, n_features = growth.data.table.shape
-    size = min(_CHUNK, _MOST_NUMBERS // max(1, 4 * context.count * n_features, n_rows))
-    size = max(_LANES, size - size % _LANES)
-    n_threads = plan.threads_within
-    signed = np.concatenate([observed.signed, observed.overall[:, None]], axis=1)
-
-    def task(number: int, _: int) -> FloatArray:
-        first = 1 + number * size
-        count = min(size, n_permutations + 1 - first)
-
-        def permuted(null: Null, column: int = -1) -> Effects:
-            return context_effects(
-                forest,
-                growth,
-                context,
-                empty,
-                seed=growth.seed,
-                first=first,
-                n_permutations=count,
-                drawn=null.draws(context.codes, growth.seed, first, count),
-                column=column,
-                n_threads=n_threads,
-            )
-
-        absolute = np.zeros(observed.absolute.shape[1:])
-        above, below = np.zeros((2, *signed.shape[1:]))
-        for null in nulls.effects:
-            alone = len(null.features) == 1 and len(nulls.effects) > 1
-            effects = permuted(null, int(null.features[0]) if alone else -1)
-            at = (Ellipsis, null.features)
-            sides = np.concatenate([effects.signed, effects.overall[:, None]], axis=1)
-            absolute[at] += _at_least(effects.absolute[at], observed.absolute[at])
-            above[at] += _at_least(sides[at], signed[at])
-            below[at] += _at_least(-sides[at], -signed[at])
-        if nulls.relevance is not nulls.effects[-1]:
-            effects = permuted(nulls.relevance)
-        relevance = _at_least(effects.relevance, observed.relevance)
-        parts = (absolute, above, below, np.atleast_1d(relevance))
-        return np.concatenate([part.ravel() for part in parts])
-
-    sizes = np.array([observed.absolute[0].size, signed[0].size, signed[0].size, 1])
-    counts = run_replicates(
-        task,
-        -(-n_permutations // size),
-        int(sizes.sum()),
-        seed=growth.seed,
-        identity={**identity, "permutations": n_permutations},
-        plan=replace(plan, n_threads=1),  # the threads are inside of a task
-        function=function,
-        unit=f"{size} permutations",
-    ).sum(axis=0)
-    absolute, above, below, relevance = np.split(counts, np.cumsum(sizes)[:-1])
-    two_sided = _two_sided(above, below, n_permutations).reshape(signed.shape[1:])
-    absolute = absolute.reshape(observed.absolute.shape[1:])
-    return {
-        "absolute_p_values": (1 + absolute) / (1 + n_permutations),
-        "signed_p_values": two_sided[:-1],
-        "overall_p_values": two_sided[-1],
-        "relevance_p_value": float((1 + relevance[0]) / (1 + n_permutations)),
-    }
-
-
-def plain_p_values(
-    plain: FloatArray,
-    importances: FloatArray,
-    growth: Growth,
-    context: Context,
-    nulls: Nulls,
-    *,
-    n_permutations: int,
-    plan: Plan,
-    function: str,
-    identity: Mapping[str, Any],
-) -> FloatArray:
-    """Permute the context, and grow its forests anew; return two-sided p-values, shape (C, p)."""
-
-    def task(_: int, seed: int) -> FloatArray:
-        sides = np.zeros((2, *plain.shape))
-        random = np.random.default_rng(seed)
-        for null in nulls.effects:
-            permuted = replace(context, codes=null.draw(context.codes, random))
-            change = (importances - within_contexts(growth, permuted, seed))[None]
-            at = (slice(None), null.features)
-            sides[0][at] += _at_least(change, plain)[at]
-            sides[1][at] += _at_least(-change, -plain)[at]
-        return sides.ravel()
-
-    counts = run_replicates(
-        task,
-        n_permutations,
-        2 * plain.size,
-        seed=replicate_seed(growth.seed, n_permutations),
-        identity={**identity, "permutations": n_permutations, "effect": "plain"},
-        plan=plan,
-        function=function,
-    ).sum(axis=0)
-    above, below = np.split(counts, 2)
-    return _two_sided(above, below, n_permutations).reshape(plain.shape)
-
-
 def within_contexts(
     growth: Growth, context: Context, seed: int, *, n_threads: int = 1
 ) -> FloatArray:
@@ -236,12 +100,3 @@ def within_contexts(
         forest = growth.forest(replicate_seed(seed, c), rows=rows, n_threads=n_threads)
         values[c] = mean_decreases(forest).values
     return values
-
-
-def _at_least(permuted: FloatArray, observed: FloatArray) -> FloatArray:
-    slack = _TIE * (1.0 + np.abs(observed))
-    return np.asarray((permuted >= observed - slack).sum(axis=0, dtype=np.float64))
-
-
-def _two_sided(above: FloatArray, below: FloatArray, n_permutations: int) -> FloatArray:
-    return np.minimum(1.0, 2 * (1 + np.minimum(above, below)) / (1 + n_permutations))

@@ -9,21 +9,23 @@ from typing import Any
 
 import numpy as np
 
-from duramen.contexts.effects import (
-    context_effects,
-    effect_p_values,
-    plain_p_values,
-    within_contexts,
-)
+from duramen.contexts.effects import Effects, context_effects, within_contexts
 from duramen.contexts.inputs import Context, Growth, growth_of, split_off, template_for
 from duramen.contexts.models import conditional_nulls
-from duramen.contexts.nulls import Nulls, equal_nulls
+from duramen.contexts.nulls import Null, Nulls, equal_nulls
 from duramen.data.learning_sets import unweighted_set
 from duramen.forests.forest import Forest, mean_decreases
 from duramen.importances.arguments import metadata_of
-from duramen.jobs.replicates import OBSERVED, Plan, checkpoint_beside, replicate_seed
+from duramen.jobs.replicates import (
+    OBSERVED,
+    Plan,
+    checkpoint_beside,
+    replicate_seed,
+    run_replicates,
+)
 from duramen.results.context_importances import EMPTY, ContextImportances
 from duramen.support import checks
+from duramen.support.arrays import FloatArray
 from duramen.support.provenance import fingerprint
 
 FUNCTION = "context_importances"
@@ -35,6 +37,12 @@ _LEVEL = 0.05
 # little.
 _DETERMINED = 0.6
 _FEWEST, _MOST = 1000, 10_000
+# Permutations that are counted in one job, a multiple of the kernel's lanes; fewer where they hold
+# more numbers than this. Whatever the number of threads, so that checkpoints do not depend on it.
+_CHUNK = 256
+_LANES = 32
+_MOST_NUMBERS = 1 << 23
+_TIE = 1e-12  # permuted sums may differ from the observed one by rounding where they are equal
 # Permutations for each effect, so that the least two-sided p-value is .05 / (number of effects).
 _PER_EFFECT = 40
 
@@ -261,8 +269,12 @@ def analyze(
     plan: Plan,
     function: str = FUNCTION,
 ) -> ContextImportances:
-    """Analyze one context on the forest that was grown on all rows."""
-    names = growth.data.names
+    r"""Analyze one context on the forest that was grown on all rows.
+
+    P-values are :math:`(1 + \#\{v_r \ge v\}) / (1 + R)` for the absolute effects and the relevance
+    of the context; for the others twice the smaller one of both sides, at most 1.
+    """
+    names, n_threads = growth.data.names, plan.threads_within
     observed = context_effects(forest, growth, context, empty, seed=growth.seed)
     importances = mean_decreases(forest).values
     nulls = equal_nulls(growth, permute, function)
@@ -286,40 +298,102 @@ def analyze(
             modeled=[[names[j] for j in term] for term in nulls.terms],
         ),
     }
-    identity = {"function": function, **settings}
+    identity = {"function": function, **settings, "permutations": n_permutations}
     described: dict[str, Any] = {}
     if n_permutations:
-        described = effect_p_values(
-            observed,
-            forest,
-            growth,
-            context,
-            nulls,
-            empty=empty,
-            n_permutations=n_permutations,
-            plan=plan,
-            function=function,
+        # How often the context, permuted, has as large an effect, on the same trees: a number of
+        # permutations a job, whatever the number of threads, which are inside of a job.
+        size = min(_CHUNK, _MOST_NUMBERS // max(1, 4 * context.count * len(names), rows.n_rows))
+        size = max(_LANES, size - size % _LANES)
+        signed = np.concatenate([observed.signed, observed.overall[:, None]], axis=1)
+
+        def count_larger(number: int, _: int) -> FloatArray:
+            first = 1 + number * size
+            count = min(size, n_permutations + 1 - first)
+
+            def permuted(null: Null, column: int = -1) -> Effects:
+                return context_effects(
+                    forest,
+                    growth,
+                    context,
+                    empty,
+                    seed=growth.seed,
+                    first=first,
+                    n_permutations=count,
+                    drawn=null.draws(context.codes, growth.seed, first, count),
+                    column=column,
+                    n_threads=n_threads,
+                )
+
+            absolute = np.zeros(observed.absolute.shape[1:])
+            above, below = np.zeros((2, *signed.shape[1:]))
+            for null in nulls.effects:
+                alone = len(null.features) == 1 and len(nulls.effects) > 1
+                effects = permuted(null, int(null.features[0]) if alone else -1)
+                at = (Ellipsis, null.features)
+                sides = np.concatenate([effects.signed, effects.overall[:, None]], axis=1)
+                absolute[at] += _at_least(effects.absolute[at], observed.absolute[at])
+                above[at] += _at_least(sides[at], signed[at])
+                below[at] += _at_least(-sides[at], -signed[at])
+            if nulls.relevance is not nulls.effects[-1]:
+                effects = permuted(nulls.relevance)
+            relevance = _at_least(effects.relevance, observed.relevance)
+            parts = (absolute, above, below, np.atleast_1d(relevance))
+            return np.concatenate([part.ravel() for part in parts])
+
+        sizes = np.array([observed.absolute[0].size, signed[0].size, signed[0].size, 1])
+        counts = run_replicates(
+            count_larger,
+            -(-n_permutations // size),
+            int(sizes.sum()),
+            seed=growth.seed,
             identity=identity,
-        )
-        described["notes"] = _limits(growth, context, nulls, permute, n_permutations)
+            plan=replace(plan, n_threads=1),
+            function=function,
+            unit=f"{size} permutations",
+        ).sum(axis=0)
+        absolute, above, below, relevance = np.split(counts, np.cumsum(sizes)[:-1])
+        two_sided = _two_sided(above, below, n_permutations).reshape(signed.shape[1:])
+        absolute = absolute.reshape(observed.absolute.shape[1:])
+        described = {
+            "absolute_p_values": (1 + absolute) / (1 + n_permutations),
+            "signed_p_values": two_sided[:-1],
+            "overall_p_values": two_sided[-1],
+            "relevance_p_value": float((1 + relevance[0]) / (1 + n_permutations)),
+            "notes": _limits(growth, context, nulls, permute, n_permutations),
+        }
     if plain != "none":
-        seed, n_threads = replicate_seed(growth.seed, OBSERVED), plan.threads_within
+        seed = replicate_seed(growth.seed, OBSERVED)
         within = within_contexts(growth, context, seed, n_threads=n_threads)
-        described |= {"within": within, "plain": importances - within}
+        effect = importances - within
+        described |= {"within": within, "plain": effect}
     if plain == "p_values":
         if plan.checkpoint is not None:
             plan = replace(plan, checkpoint=checkpoint_beside(Path(plan.checkpoint), "plain"))
-        described["plain_p_values"] = plain_p_values(
-            described["plain"],
-            importances,
-            growth,
-            context,
-            nulls,
-            n_permutations=n_permutations,
+
+        def count_both_sides(_: int, seed: int) -> FloatArray:
+            """Permute the context, and grow its forests anew."""
+            sides, random = np.zeros((2, *effect.shape)), np.random.default_rng(seed)
+            for null in nulls.effects:
+                permuted = replace(context, codes=null.draw(context.codes, random))
+                change = (importances - within_contexts(growth, permuted, seed))[None]
+                at = (slice(None), null.features)
+                sides[0][at] += _at_least(change, effect)[at]
+                sides[1][at] += _at_least(-change, -effect)[at]
+            return sides.ravel()
+
+        counts = run_replicates(
+            count_both_sides,
+            n_permutations,
+            2 * effect.size,
+            seed=replicate_seed(growth.seed, n_permutations),
+            identity={**identity, "effect": "plain"},
             plan=plan,
             function=function,
-            identity=identity,
-        )
+        ).sum(axis=0)
+        above, below = np.split(counts, 2)
+        p_values = _two_sided(above, below, n_permutations)
+        described["plain_p_values"] = p_values.reshape(effect.shape)
     return ContextImportances(
         names=names,
         contexts=context.labels,
@@ -339,6 +413,16 @@ def analyze(
         metadata=settings,
         **described,
     )
+
+
+def _at_least(permuted: FloatArray, observed: FloatArray) -> FloatArray:
+    """Count the permutations with a value of at least the observed one, but for rounding."""
+    slack = _TIE * (1.0 + np.abs(observed))
+    return np.asarray((permuted >= observed - slack).sum(axis=0, dtype=np.float64))
+
+
+def _two_sided(above: FloatArray, below: FloatArray, n_permutations: int) -> FloatArray:
+    return np.minimum(1.0, 2 * (1 + np.minimum(above, below)) / (1 + n_permutations))
 
 
 def _limits(

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from duramen.contexts.importances import analyze, check_options, default_permutations
 from duramen.contexts.inputs import PARAMETERS, binned, growth_of, split_off, template_for
-from duramen.data import EncodedTable, Exchangeability, encode
+from duramen.data import Exchangeability, encode
 from duramen.data.learning_sets import learning_set_of
 from duramen.data.target import column_target, refuse_missing
 from duramen.jobs.replicates import Plan, replicate_seed, run_jobs
@@ -114,7 +114,11 @@ def context_network(
     if variables.n_columns < 2:
         raise ValueError(f"{_FUNCTION}: X must have at least two variables, got one.")
     rows = Exchangeability.checked(table.n_rows, strata, groups, function=_FUNCTION)
-    chosen = _targets(variables, targets)
+    if targets is None:
+        chosen = np.flatnonzero(~variables.constant()).tolist()
+    else:
+        chosen = sorted(checks.places_of(targets, variables.names, f"{_FUNCTION}: targets"))
+    refuse_missing(variables, chosen, _FUNCTION)
     seed = checks.draw_seed(random_state)
     inputs = variables
     if n_bins is not None:
@@ -164,13 +168,3 @@ def context_network(
         for j, arrays in zip(chosen, rows_of, strict=True)
     }
     return ContextNetwork.of(variables.names, analyses, {"seed": seed, **versions_of})
-
-
-def _targets(variables: EncodedTable, asked: Any) -> list[int]:
-    """Return the indices of the targets, ascending; for None those that are not constant."""
-    if asked is None:
-        chosen = np.flatnonzero(~variables.constant()).tolist()
-    else:
-        chosen = sorted(checks.places_of(asked, variables.names, f"{_FUNCTION}: targets"))
-    refuse_missing(variables, chosen, _FUNCTION)
-    return chosen
