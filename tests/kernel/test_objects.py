@@ -15,6 +15,10 @@ from duramen.forests.forest import mean_decreases
 from duramen.forests.prediction import predict, rows_of
 
 
+def bag_of_copies(originals):
+    return _kernel.Bag(row_samples=0, bootstrap=True, seed=0, first_tree=0, originals=originals)
+
+
 @pytest.fixture
 def data():
     random = np.random.default_rng(0)
@@ -143,7 +147,7 @@ def decoys(cycle, bounds):
         (lambda d, f: decoys(np.arange(3), [0, 2]), "bounds do not lead from 0"),
         (lambda d, f: decoys(np.arange(3), [1, 3]), "bounds do not lead from 0"),
         (lambda d, f: decoys(np.arange(3), [0, 2, 1, 3]), "bounds do not ascend"),
-        (lambda d, f: f.bags_of(np.array([0, 2], np.uint32)), "numbers of rows"),
+        (lambda d, f: bag_of_copies(np.array([0, 2], np.uint32)), "numbers of rows"),
         (lambda d, f: replace(d.table, slot=d.table.slot + 9).kernel, "none of its blocks"),
         (lambda d, f: replace(d.table, cut_values=np.zeros(1)).kernel, "does not divide"),
     ],

@@ -199,11 +199,24 @@ class BaseForest(ABC, BaseEstimator):  # type: ignore[misc]
         groups, where trees draw groups; None where each row is drawn by itself.
         """
         owner = type(self).__name__
-
-        def checked(check: Any, name: str, *limits: Any, **options: Any) -> Any:
-            return check(owner, name, getattr(self, name), *limits, **options)
-
-        checked(checks.check_integer, "n_estimators", 1, most=2**62)
+        # Parameters that settings have by the same name, with their checks and limits.
+        counts, limits, flags = checks.check_count_or_fraction, checks.check_real, checks.check_flag
+        checked: dict[str, Any] = {
+            name: check(owner, name, getattr(self, name), *bounds)
+            for name, check, *bounds in (
+                ("max_depth", checks.check_optional_integer, 1),
+                ("max_leaf_nodes", checks.check_optional_integer, 2),
+                ("stop_permutations", checks.check_optional_integer, 1),
+                ("min_samples_split", counts, n_rows, 2),
+                ("min_samples_leaf", counts, n_rows, 1),
+                ("min_impurity_decrease", limits, 0),
+                ("min_impurity_split", limits, 0),
+                ("ccp_alpha", limits, 0),
+                ("bootstrap", flags),
+                ("feature_first", flags),
+            )
+        }
+        checks.check_integer(owner, "n_estimators", self.n_estimators, 1, most=2**62)
         subspace = resolve_subspace(owner, self.n_subspace_features, n_features)
         offered, max_features = subspace or n_features, self.max_features
         if max_features is None:
@@ -237,37 +250,27 @@ class BaseForest(ABC, BaseEstimator):  # type: ignore[misc]
         stop_alpha = 1.0
         if self.stop_alpha is not None:
             hint = "None or 1 for no test"
-            stop_alpha = checked(checks.check_real, "stop_alpha", 0, 1, hint=hint)
+            stop_alpha = checks.check_real(owner, "stop_alpha", self.stop_alpha, 0, 1, hint=hint)
         splits: Any = self.splits
         if isinstance(splits, str) and splits == "auto":
             splits = split_family(table)
+        constants, n_best = self.count_constant_features, self.n_best_splits
         settings = GrowthSettings(
-            criterion=criteria[checked(checks.check_choice, "criterion", criteria)],
+            **{**checked, "stop_permutations": checked["stop_permutations"] or 0},
+            criterion=criteria[checks.check_choice(owner, "criterion", self.criterion, criteria)],
             cut=self.cut_rule,
-            max_depth=checked(checks.check_optional_integer, "max_depth", 1),
-            min_samples_split=checked(
-                checks.check_count_or_fraction, "min_samples_split", n_rows, 2
-            ),
-            min_samples_leaf=checked(checks.check_count_or_fraction, "min_samples_leaf", n_rows, 1),
             max_features=max_features,
-            max_leaf_nodes=checked(checks.check_optional_integer, "max_leaf_nodes", 2),
-            min_impurity_decrease=checked(checks.check_real, "min_impurity_decrease", 0),
-            min_impurity_split=checked(checks.check_real, "min_impurity_split", 0),
             column_samples=subspace,
-            bootstrap=checked(checks.check_flag, "bootstrap"),
             balanced_subsample=isinstance(self.class_weight, str)
             and self.class_weight == "balanced_subsample",
-            ccp_alpha=checked(checks.check_real, "ccp_alpha", 0),
             row_samples=row_samples,
             splits=checks.check_choice(owner, "splits", splits, ("auto", *SPLITS)),
-            n_best_splits=checked(checks.check_integer, "n_best_splits", 1, most=2**31 - 1),
-            feature_first=checked(checks.check_flag, "feature_first"),
+            n_best_splits=checks.check_integer(owner, "n_best_splits", n_best, 1, most=2**31 - 1),
             stop_alpha=stop_alpha,
-            stop_permutations=checked(checks.check_optional_integer, "stop_permutations", 1) or 0,
-            count_constants=checked(checks.check_flag, "count_constant_features"),
+            count_constants=checks.check_flag(owner, "count_constant_features", constants),
         )
         if not callable(self.oob_score):
-            checked(checks.check_flag, "oob_score")
+            checks.check_flag(owner, "oob_score", self.oob_score)
         checks.check_jobs(owner, self.n_jobs)
         checks.check_verbosity(owner, self.verbose)
         if settings.n_best_splits > 1 and splits == "multiway":

@@ -3,33 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from duramen.data import LearningSet
 from duramen.estimators.base import ForestClassifier, ForestRegressor
-from duramen.forests.settings import GrowthSettings
-from duramen.support.warning import warn
-
-
-class _RandomFeatures:
-    """Warning of totally randomized trees that choose among several features."""
-
-    def _prepare(self, *rows: Any) -> tuple[LearningSet[Any], GrowthSettings]:
-        data, settings = super()._prepare(*rows)  # type: ignore[misc]
-        if settings.max_features > 1:
-            name = type(self).__name__
-            meant = name.replace("TotallyRandomizedTrees", "ExtraTrees")
-            warn(
-                f"{name}: max_features must be 1 for trees that are totally randomized, got "
-                f"{settings.max_features} features at a node, of which the best is taken. Hint: "
-                f"max_features=1, or {meant}(criterion={settings.criterion!r}, "
-                f"splits={settings.splits!r}), which are the same trees by their name."
-            )
-        return data, settings
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class TotallyRandomizedTreesClassifier(_RandomFeatures, ForestClassifier):
+class TotallyRandomizedTreesClassifier(ForestClassifier):
     """Totally randomized trees for classification: random features, random splits.
 
     With the defaults the feature of a node is drawn at random, whatever the target. If no numeric
@@ -37,7 +17,7 @@ class TotallyRandomizedTreesClassifier(_RandomFeatures, ForestClassifier):
     known in closed form. Otherwise numbers are cut in two at random (``splits="auto"``), since a
     child for each of many values has few rows and predicts nothing. This is K = 1, which the papers
     mean by the name. With ``max_features`` above 1 the best of K features is taken, so that the
-    target decides: these are Extra-Trees, and `fit` warns.
+    target decides: these are Extra-Trees.
 
     Parameters
     ----------
@@ -117,7 +97,7 @@ class TotallyRandomizedTreesClassifier(_RandomFeatures, ForestClassifier):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class TotallyRandomizedTreesRegressor(_RandomFeatures, ForestRegressor):
+class TotallyRandomizedTreesRegressor(ForestRegressor):
     """Totally randomized trees for regression: random features, random splits.
 
     With the defaults the feature of a node is drawn at random, whatever the target. If no numeric
@@ -125,7 +105,7 @@ class TotallyRandomizedTreesRegressor(_RandomFeatures, ForestRegressor):
     known in closed form. Otherwise numbers are cut in two at random (``splits="auto"``), since a
     child for each of many values has few rows and predicts nothing. This is K = 1, which the papers
     mean by the name. With ``max_features`` above 1 the best of K features is taken, so that the
-    target decides: these are Extra-Trees, and `fit` warns.
+    target decides: these are Extra-Trees.
 
     Parameters
     ----------

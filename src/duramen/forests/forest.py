@@ -14,11 +14,10 @@ from numpy.typing import NDArray
 
 from duramen import _kernel
 from duramen.data import Schema, Target, Task
-from duramen.data.schema import KernelOwner
 from duramen.data.target import target_class
 from duramen.forests import storage, structure
 from duramen.forests.settings import CRITERIA, GrowthSettings
-from duramen.forests.structure import ARRAY_NAMES, FAMILY_MASK, ORDERED, LeafEvents
+from duramen.forests.structure import ARRAY_NAMES, FAMILY_MASK, ORDERED, LeafEvents, TreeArrays
 from duramen.support.arrays import FloatArray
 
 
@@ -86,57 +85,18 @@ class Grown:
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Forest(Grown, KernelOwner):
+class Forest(TreeArrays, Grown):
     """Trees as flat arrays, with what is needed to read and to use them.
 
-    Nodes are numbered within their tree, from 0 at the root; the children of a node are contiguous
-    and come after it. ``T`` is the number of trees, ``N`` of nodes, ``L`` of leaves and ``C`` of
-    classes (1 in regression); ``p`` is the number of columns. Further attributes are those of
-    :class:`Grown`.
+    The arrays are those of :class:`~duramen.forests.structure.TreeArrays`, the description that of
+    :class:`Grown`; ``p`` is the number of columns.
 
     Attributes
     ----------
-    offsets : int64 array of shape (T + 1,)
-        First node of each tree, and N.
-    leaf_offsets, pool_offsets : int64 arrays of shape (T + 1,)
-        First leaf and first word of ``pool`` of each tree.
-    feature : int32 array of shape (N,)
-        Column that a node splits on; -1 at a leaf.
-    child : int32 array of shape (N,)
-        At an internal node the number within the tree of its first child; at a leaf the number of
-        the leaf within the tree.
-    cut : uint32 array of shape (N,)
-        Ordered: codes <= cut go to child 0, the others to child 1. One-vs-rest: the code that goes
-        to child 0. Any and multiway: offset into the tree's pool.
-    threshold : float64 array of shape (N,)
-        Ordered splits of numeric columns: values <= threshold go to child 0. NaN elsewhere.
-    split : uint8 array of shape (N,)
-        Bits 0-1: 0 ordered, 1 multiway, 2 one-vs-rest, 3 any. Bit 2: missing values go to child 0.
-        Bit 3: child 0 is the heavier one (where categories that were never seen go).
-    pool : uint32 array
-        Any: ceil(n_codes / 32) words, bit c set where code c goes to child 0. Multiway: number of
-        children, the heaviest child, then the code of each child, ascending.
-    rows : uint32 array of shape (N,)
-        Distinct training rows at the node.
-    node_degree : uint32 array of shape (N,) or (0,)
-        `degree`; empty where it is the depth.
-    node_weight : float64 array of shape (N,) or (0,)
-        `weight`; empty where every row of a bag weighs 1. In the unit of the row weights that the
-        trees were grown with, which an estimator divides by a power of two where they are huge or
-        tiny.
-    impurity : float64 array of shape (N,)
-        Impurity in the criterion's unit: Gini, bits, or variance of ``y``. In survival the
-        log-rank statistic of the node's split, and 0 at a leaf.
-    leaf_values : float64 array of shape (L, C)
-        Weighted class frequencies, means of ``y`` less the forest's `origin`, or mortalities.
     first_tree : int
         Number of the first tree in the stream of random numbers; 0 unless the forest is a part.
     leaf_events : LeafEvents or None
         Event times of the leaves in survival; None otherwise.
-    n_trees, n_nodes : int
-        Numbers T of trees and N of nodes.
-    n_values : int
-        Numbers C that a leaf holds: classes, or 1 in regression.
 
     Notes
     -----
@@ -156,45 +116,17 @@ class Forest(Grown, KernelOwner):
     Tree(0: 7 nodes, 4 leaves, depth 3)
     """
 
-    offsets: NDArray[np.int64]
-    leaf_offsets: NDArray[np.int64]
-    pool_offsets: NDArray[np.int64]
-    feature: NDArray[np.int32]
-    child: NDArray[np.int32]
-    cut: NDArray[np.uint32]
-    threshold: NDArray[np.float64]
-    split: NDArray[np.uint8]
-    pool: NDArray[np.uint32]
-    rows: NDArray[np.uint32]
-    node_degree: NDArray[np.uint32]
-    node_weight: NDArray[np.float64]
-    impurity: NDArray[np.float64]
-    leaf_values: NDArray[np.float64]
     first_tree: int = 0
     leaf_events: LeafEvents | None = None
-    n_trees: int = field(init=False)
-    n_nodes: int = field(init=False)
-    n_values: int = field(init=False)
 
     def __post_init__(self) -> None:
-        super().__post_init__()
-        object.__setattr__(self, "n_trees", len(self.offsets) - 1)
-        object.__setattr__(self, "n_nodes", len(self.feature))
-        object.__setattr__(self, "n_values", int(self.leaf_values.shape[-1]))
+        TreeArrays.__post_init__(self)
+        Grown.__post_init__(self)
 
     @property
     def is_classifier(self) -> bool:
         """True if the target holds classes."""
         return self.classes is not None
-
-    @cached_property
-    def weight(self) -> NDArray[np.float64]:
-        """Training weight at every node, of shape (N,).
-
-        Row weights times multiplicities in the bag.
-        """
-        stored = len(self.node_weight) == self.n_nodes
-        return self.node_weight if stored else self.rows.astype(np.float64)
 
     @cached_property
     def degree(self) -> NDArray[np.uint32]:
@@ -208,11 +140,6 @@ class Forest(Grown, KernelOwner):
         return np.where(self.feature < 0, 0, structure.depths(self)).astype(np.uint32)
 
     @cached_property
-    def kernel(self) -> _kernel.Forest:
-        """The trees as they are lent to the kernel."""
-        return _kernel.Forest(**{name: getattr(self, name) for name in ARRAY_NAMES})
-
-    @cached_property
     def bags(self) -> _kernel.Bag:
         """Kernel object that draws the bags of the trees again."""
         return _kernel.Bag(
@@ -222,15 +149,6 @@ class Forest(Grown, KernelOwner):
             first_tree=self.first_tree,
             groups=self.groups,
         )
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes that the arrays of the trees take."""
-        return sum(array.nbytes for array in self.arrays().values())
-
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        """Return the flat arrays of the trees, by name."""
-        return {name: getattr(self, name) for name in ARRAY_NAMES}
 
     def has_cuts_of(self, schema: Schema) -> bool:
         """Return whether the values of a table lie on the sides of thresholds that codes tell.

@@ -157,7 +157,7 @@ def patch_memory(table: Any, settings: GrowthSettings, n_jobs: int = 1) -> int:
     by_rows = codes if codes <= BY_ROWS else 0
     row = _NUMBER_ROW if settings.criterion == "variance" else _ROW
     shared = row * n + _COLUMN * p + 8 * int(n_codes.sum())
-    return shared + n_jobs * (column + ranks + codes + by_rows + _TREE_ROW * m)
+    return int(shared + n_jobs * (column + ranks + codes + by_rows + _TREE_ROW * m))
 
 
 # --- rows of a store that are sent down trees -----------------------------------------------------

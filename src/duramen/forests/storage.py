@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from os import PathLike
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -16,13 +16,13 @@ from duramen.forests.settings import GrowthSettings
 from duramen.forests.structure import (
     ANY,
     ARRAY_NAMES,
-    ARRAY_TYPES,
     EVENT_ARRAYS,
     FAMILY_MASK,
     MULTIWAY,
     ONE_VS_REST,
     ORDERED,
     LeafEvents,
+    TreeArrays,
     child_counts,
     depths,
     first_children,
@@ -31,11 +31,8 @@ from duramen.forests.structure import (
 from duramen.results.archive import as_damage, read_archive, write_archive
 from duramen.support.arrays import Arrays, FloatArray, ranges
 
-if TYPE_CHECKING:
-    from duramen.forests.forest import Forest
 
-
-def check(trees: Forest) -> None:
+def check(trees: Any) -> None:
     """Check that the arrays of a forest describe trees that the kernel can walk through safely."""
     schema, classes, groups = trees.schema, trees.classes, trees.groups
 
@@ -85,7 +82,7 @@ def check(trees: Forest) -> None:
 
     # Types and lengths of the arrays.
     for name, array in trees.arrays().items():
-        dtype = np.dtype(ARRAY_TYPES[name])
+        dtype = np.dtype(str(TreeArrays.__annotations__[name]).split("np.")[1].rstrip("]"))
         holds = array.dtype == dtype and array.ndim == (2 if name == "leaf_values" else 1)
         require(holds, f"{name} must hold {dtype}, got {array.dtype} of shape {array.shape}")
     n_trees, n_nodes = trees.n_trees, trees.n_nodes
@@ -182,9 +179,7 @@ _COLUMNS = ("cut_values", "value_offsets", "missing")
 Built = TypeVar("Built")
 
 
-def save(
-    path: str | PathLike[str], what: str, forest: Forest, arrays: Arrays, **others: Any
-) -> None:
+def save(path: str | PathLike[str], what: str, forest: Any, arrays: Arrays, **others: Any) -> None:
     """Save a forest; an old file is replaced only once the new one is complete.
 
     Parameters
@@ -223,7 +218,7 @@ def load(
         return build(unpack(header["forest"], arrays), header, arrays)
 
 
-def pack(forest: Forest) -> tuple[Arrays, dict[str, Any]]:
+def pack(forest: Any) -> tuple[Arrays, dict[str, Any]]:
     """Split the fields of a forest into arrays and what JSON can hold."""
     schema, arrays = forest.schema, forest.arrays()
     arrays |= {name: getattr(schema, name) for name in _COLUMNS}

@@ -7,7 +7,7 @@ forest ("global"), node ``i`` of tree ``t`` being ``offsets[t] + i``.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -21,39 +21,117 @@ from duramen.support.arrays import BoolArray, FloatArray, IntArray, ranges
 if TYPE_CHECKING:
     from scipy import sparse
 
-    from duramen.forests.forest import Forest
-
 ORDERED, MULTIWAY, ONE_VS_REST, ANY = range(4)
 FAMILY_MASK = 3
 MISSING_FIRST = 4
 FIRST_HEAVIER = 8
 
-# Flat arrays of a forest, and their types.
-ARRAY_TYPES = {
-    "offsets": np.int64,
-    "leaf_offsets": np.int64,
-    "pool_offsets": np.int64,
-    "feature": np.int32,
-    "child": np.int32,
-    "cut": np.uint32,
-    "threshold": np.float64,
-    "split": np.uint8,
-    "pool": np.uint32,
-    "rows": np.uint32,
-    "node_degree": np.uint32,
-    "node_weight": np.float64,
-    "impurity": np.float64,
-    "leaf_values": np.float64,
-}
-ARRAY_NAMES = tuple(ARRAY_TYPES)
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class TreeArrays(KernelOwner):
+    """Trees as a structure of arrays.
+
+    Nodes are numbered within their tree, from 0 at the root; the children of a node are contiguous
+    and come after it. ``T`` is the number of trees, ``N`` of nodes, ``L`` of leaves and ``C`` of
+    classes (1 in regression).
+
+    Attributes
+    ----------
+    offsets : int64 array of shape (T + 1,)
+        First node of each tree, and N.
+    leaf_offsets, pool_offsets : int64 arrays of shape (T + 1,)
+        First leaf and first word of ``pool`` of each tree.
+    feature : int32 array of shape (N,)
+        Column that a node splits on; -1 at a leaf.
+    child : int32 array of shape (N,)
+        At an internal node the number within the tree of its first child; at a leaf the number of
+        the leaf within the tree.
+    cut : uint32 array of shape (N,)
+        Ordered: codes <= cut go to child 0, the others to child 1. One-vs-rest: the code that goes
+        to child 0. Any and multiway: offset into the tree's pool.
+    threshold : float64 array of shape (N,)
+        Ordered splits of numeric columns: values <= threshold go to child 0. NaN elsewhere.
+    split : uint8 array of shape (N,)
+        Bits 0-1: 0 ordered, 1 multiway, 2 one-vs-rest, 3 any. Bit 2: missing values go to child 0.
+        Bit 3: child 0 is the heavier one (where categories that were never seen go).
+    pool : uint32 array
+        Any: ceil(n_codes / 32) words, bit c set where code c goes to child 0. Multiway: number of
+        children, the heaviest child, then the code of each child, ascending.
+    rows : uint32 array of shape (N,)
+        Distinct training rows at the node.
+    node_degree : uint32 array of shape (N,) or (0,)
+        `degree`; empty where it is the depth.
+    node_weight : float64 array of shape (N,) or (0,)
+        `weight`; empty where every row of a bag weighs 1. In the unit of the row weights that the
+        trees were grown with, which an estimator divides by a power of two where they are huge or
+        tiny.
+    impurity : float64 array of shape (N,)
+        Impurity in the criterion's unit: Gini, bits, or variance of ``y``. In survival the
+        log-rank statistic of the node's split, and 0 at a leaf.
+    leaf_values : float64 array of shape (L, C)
+        Weighted class frequencies, means of ``y`` less the forest's `origin`, or mortalities.
+    n_trees, n_nodes : int
+        Numbers T of trees and N of nodes.
+    n_values : int
+        Numbers C that a leaf holds: classes, or 1 in regression.
+    """
+
+    offsets: NDArray[np.int64]
+    leaf_offsets: NDArray[np.int64]
+    pool_offsets: NDArray[np.int64]
+    feature: NDArray[np.int32]
+    child: NDArray[np.int32]
+    cut: NDArray[np.uint32]
+    threshold: NDArray[np.float64]
+    split: NDArray[np.uint8]
+    pool: NDArray[np.uint32]
+    rows: NDArray[np.uint32]
+    node_degree: NDArray[np.uint32]
+    node_weight: NDArray[np.float64]
+    impurity: NDArray[np.float64]
+    leaf_values: NDArray[np.float64]
+    n_trees: int = field(init=False)
+    n_nodes: int = field(init=False)
+    n_values: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "n_trees", len(self.offsets) - 1)
+        object.__setattr__(self, "n_nodes", len(self.feature))
+        object.__setattr__(self, "n_values", int(self.leaf_values.shape[-1]))
+
+    @cached_property
+    def weight(self) -> NDArray[np.float64]:
+        """Training weight at every node, of shape (N,).
+
+        Row weights times multiplicities in the bag.
+        """
+        stored = len(self.node_weight) == self.n_nodes
+        return self.node_weight if stored else self.rows.astype(np.float64)
+
+    @cached_property
+    def kernel(self) -> _kernel.Forest:
+        """The trees as they are lent to the kernel."""
+        return _kernel.Forest(**{name: getattr(self, name) for name in ARRAY_NAMES})
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that the arrays of the trees take."""
+        return sum(array.nbytes for array in self.arrays().values())
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Return the flat arrays of the trees, by name."""
+        return {name: getattr(self, name) for name in ARRAY_NAMES}
 
 
-def trees_of_nodes(trees: Forest) -> IntArray:
+ARRAY_NAMES = tuple(field.name for field in fields(TreeArrays) if field.init)
+
+
+def trees_of_nodes(trees: TreeArrays) -> IntArray:
     """Return the tree of every node, of shape (N,)."""
     return np.repeat(np.arange(trees.n_trees), np.diff(trees.offsets))
 
 
-def child_counts(trees: Forest) -> IntArray:
+def child_counts(trees: TreeArrays) -> IntArray:
     """Return the number of children of every node, of shape (N,); 0 at a leaf."""
     counts = np.where(trees.feature < 0, 0, 2).astype(np.int64)
     multiway = np.flatnonzero(
@@ -65,13 +143,13 @@ def child_counts(trees: Forest) -> IntArray:
     return counts
 
 
-def first_children(trees: Forest) -> IntArray:
+def first_children(trees: TreeArrays) -> IntArray:
     """Return the global number of the first child of every node, of shape (N,); -1 at a leaf."""
     first = trees.child + np.repeat(trees.offsets[:-1], np.diff(trees.offsets))
     return np.where(trees.feature < 0, -1, first)
 
 
-def parents(trees: Forest) -> IntArray:
+def parents(trees: TreeArrays) -> IntArray:
     """Return the global number of the parent of every node, of shape (N,); -1 at a root."""
     counts, first = child_counts(trees), first_children(trees)
     inner = np.flatnonzero(counts)
@@ -80,7 +158,7 @@ def parents(trees: Forest) -> IntArray:
     return result
 
 
-def depths(trees: Forest) -> IntArray:
+def depths(trees: TreeArrays) -> IntArray:
     """Return the depth of every node, of shape (N,); 0 at a root."""
     counts, first = child_counts(trees), first_children(trees)
     result = np.zeros(trees.n_nodes, dtype=np.int64)
@@ -94,7 +172,7 @@ def depths(trees: Forest) -> IntArray:
     return result
 
 
-def decreases(trees: Forest) -> FloatArray:
+def decreases(trees: TreeArrays) -> FloatArray:
     """Return the decrease of impurity by the split of every node, of shape (N,); 0 at a leaf.
 
     i(t) - sum_c w(c) / w(t) i(c) over the children c of node t, in the criterion's unit.
@@ -112,13 +190,15 @@ def decreases(trees: Forest) -> FloatArray:
     return result
 
 
-def decision_path(forest: Forest, leaves: NDArray[np.int32]) -> tuple[sparse.csr_matrix, IntArray]:
+def decision_path(
+    trees: TreeArrays, leaves: NDArray[np.int32]
+) -> tuple[sparse.csr_matrix, IntArray]:
     """Return the indicator of the nodes on the way to the given leaves.
 
     Parameters
     ----------
-    forest : Forest
-        The forest.
+    trees : TreeArrays
+        The trees.
     leaves : int32 array of shape (n, T)
         Leaf of every row in every tree.
 
@@ -129,8 +209,8 @@ def decision_path(forest: Forest, leaves: NDArray[np.int32]) -> tuple[sparse.csr
     offsets : int64 array of shape (T + 1,)
         First column of each tree, and N.
     """
-    parent, depth = parents(forest), depths(forest)
-    node = (leaves + forest.offsets[:-1]).ravel()
+    parent, depth = parents(trees), depths(trees)
+    node = (leaves + trees.offsets[:-1]).ravel()
     lengths = depth[node] + 1
     ends = np.cumsum(lengths)
     indices = np.empty(int(ends[-1]) if len(ends) else 0, dtype=np.int64)
@@ -140,14 +220,14 @@ def decision_path(forest: Forest, leaves: NDArray[np.int32]) -> tuple[sparse.csr
         node = parent[node]
         inside = node >= 0
         node, place = node[inside], place[inside] - 1
-    bounds = np.concatenate([[0], ends[forest.n_trees - 1 :: forest.n_trees]])
+    bounds = np.concatenate([[0], ends[trees.n_trees - 1 :: trees.n_trees]])
     from scipy import sparse
 
     indicator = sparse.csr_matrix(
         (np.ones(len(indices), dtype=np.int64), indices, bounds),
-        shape=(len(leaves), forest.n_nodes),
+        shape=(len(leaves), trees.n_nodes),
     )
-    return indicator, forest.offsets.copy()
+    return indicator, trees.offsets.copy()
 
 
 class Level(NamedTuple):
@@ -178,7 +258,7 @@ class Nodes:
         Depths of all inner nodes, in the order of `inner`.
     """
 
-    def __init__(self, trees: Forest) -> None:
+    def __init__(self, trees: TreeArrays) -> None:
         self.trees = trees
         self.tree = np.repeat(np.arange(trees.n_trees), np.diff(trees.offsets))
         self.n_children = child_counts(trees)

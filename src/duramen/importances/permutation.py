@@ -165,14 +165,10 @@ def mean_losses(
     measure: str,
     forest: AnyForest,
     sample: Sample,
+    permuted: _kernel.Permutations,
     *,
     score: str,
-    seed: int,
-    n_repeats: int | str = 1,
     names: tuple[str, ...] | None = None,
-    feature_groups: Sequence[IntArray] | None = None,
-    associated: NDArray[np.uint8] | None = None,
-    level: float | None = None,
     scaled: bool = False,
     by_class: bool = False,
     n_jobs: int | None = None,
@@ -181,18 +177,16 @@ def mean_losses(
 ) -> Sums[Importances]:
     """Compute the mean over the trees of what each loses by permutations, and its standard error.
 
-    Further parameters are those of :func:`permutations` and :func:`tree_losses`; the metadata hold
+    `names` are those of the groups of columns that are permuted together; the metadata hold
     `choices`.
     """
     losses = yield from tree_losses(
         measure,
         forest,
         sample,
-        permutations(
-            seed, n_repeats, feature_groups=feature_groups, associated=associated, level=level
-        ),
+        permuted,
         score=score,
-        n_groups=None if feature_groups is None else len(feature_groups),
+        n_groups=None if names is None else len(names),
         by_class=by_class,
         n_jobs=n_jobs,
         verbose=verbose,
@@ -219,9 +213,7 @@ def mean_losses(
         by_class=values[:, 1:] if by_class else None,
         **choices,
         scoring=score,
-        n_repeats=n_repeats,
         scaled=scaled,
-        permutation_seed=seed,
     )
 
 

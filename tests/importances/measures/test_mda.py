@@ -284,7 +284,7 @@ def test_categories_that_the_forest_never_saw_are_refused():
 
 
 def test_copies_of_rows_are_out_of_the_bag_together_and_once():
-    from duramen.importances.permutation import mean_losses
+    from duramen.importances.permutation import mean_losses, permutations
 
     X, y = small(n=20)
     drawn = np.random.default_rng(0).integers(0, 20, 20)
@@ -293,8 +293,8 @@ def test_copies_of_rows_are_out_of_the_bag_together_and_once():
     originals = np.array([first[row] for row in drawn.tolist()], dtype=np.uint32)
     model = dm.RandomForestClassifier(6, random_state=0).fit(table, y[drawn])
     sample = Sample(table, y[drawn].astype(np.uint32), out_of_bag=True, originals=originals)
-    every = {"seed": 0, "n_repeats": "all"}
-    losses = mean_losses("mda", model.forest_, sample, score="accuracy", **every)
+    every = permutations(0, "all")
+    losses = mean_losses("mda", model.forest_, sample, every, score="accuracy")
     result = TreeSums(losses).importances()
     opened = Opened(model.forest_)
     total = 0.0

@@ -10,7 +10,7 @@ from duramen.data import EncodedTable
 from duramen.data.memory import require_memory
 from duramen.importances.arguments import encode_like, sample_of, trees_of
 from duramen.importances.measure import SCATTERS, Measure, Sums, over_trees, sums_of
-from duramen.importances.permutation import mean_losses, repeats_of, score_of, seed_of
+from duramen.importances.permutation import mean_losses, permutations, repeats_of, score_of, seed_of
 from duramen.results.importances import Importances
 from duramen.support import checks
 from duramen.support.arrays import FloatArray, of_unit_size
@@ -100,21 +100,21 @@ def conditional_mda(
     if association == "party":
         table = sample.rows if isinstance(sample.rows, EncodedTable) else encode_like(grown, X)
         associated = (1.0 - association_p_values(table) > limit).astype(np.uint8)
+    seed, repeats = seed_of(grown, random_state), repeats_of(n_repeats, score, name)
     losses = mean_losses(
         name,
         grown,
         sample,
+        permutations(seed, repeats, associated=associated, level=limit),
         score=score,
-        seed=seed_of(grown, random_state),
-        n_repeats=repeats_of(n_repeats, score, name),
-        associated=associated,
-        level=limit,
         scaled=checks.check_flag(name, "scaled", scaled),
         n_jobs=n_jobs,
         verbose=verbose,
         association=association,
         threshold=limit,
         rows=rows,
+        n_repeats=repeats,
+        permutation_seed=seed,
     )
     return (yield from losses)
 

@@ -9,7 +9,7 @@ import numpy as np
 from duramen.data import Target
 from duramen.importances.arguments import Sample, matched, metadata_of
 from duramen.importances.measure import SCATTERS, Measure, TreeSums
-from duramen.importances.permutation import mean_losses, repeats_of, score_of
+from duramen.importances.permutation import mean_losses, permutations, repeats_of, score_of
 from duramen.importances.refit import data_for, seeded, template_of
 from duramen.jobs.replicates import Plan
 from duramen.jobs.workers import running
@@ -118,9 +118,8 @@ def holdout_mda(
             name,
             forest,
             Sample(held_out.table, target, out_of_bag=False),
+            permutations(int(seeds[1]), repeats),
             score=score,
-            seed=int(seeds[1]),
-            n_repeats=repeats,
             n_jobs=n_threads,
         )
         choices = {"cv": n_parts, "scoring": score, "n_repeats": repeats}

@@ -10,6 +10,7 @@ import numpy as np
 from duramen import _kernel
 from duramen.forests.forest import Forest
 from duramen.forests.growth import bag
+from duramen.forests.settings import GrowthSettings
 from duramen.importances.arguments import (
     encode_like,
     forest_of,
@@ -173,16 +174,10 @@ def _columns(forest: Forest, features: int | Iterable[str | int] | None) -> IntA
 def _is_exact(forest: Forest) -> bool:
     """Tell whether the trees are totally randomized multiway trees, grown in full."""
     settings = forest.settings
-    return (
-        settings.splits == "multiway"
-        and settings.max_features == 1
-        and settings.max_depth is None
-        and settings.max_leaf_nodes is None
-        and settings.min_samples_split <= 2
-        and settings.min_samples_leaf == 1
-        and settings.min_impurity_decrease == 0.0
-        and settings.min_impurity_split == 0.0
-        and settings.stop_alpha == 1.0
-        and settings.ccp_alpha == 0.0
-        and settings.column_samples == 0
+    full = GrowthSettings(splits="multiway")
+    limits = (
+        *("splits", "max_features", "max_depth", "max_leaf_nodes", "min_samples_leaf", "ccp_alpha"),
+        *("min_impurity_decrease", "min_impurity_split", "stop_alpha", "column_samples"),
     )
+    same = all(getattr(settings, name) == getattr(full, name) for name in limits)
+    return same and settings.min_samples_split <= 2

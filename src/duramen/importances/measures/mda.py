@@ -192,17 +192,17 @@ def mda(
         "mda",
         forest,
         sample,
+        permutations(seed, repeats, feature_groups=members),
         score=score,
-        seed=seed,
-        n_repeats=repeats,
         names=names,
-        feature_groups=members,
         scaled=scaled,
         by_class=by_class,
         n_jobs=n_jobs,
         verbose=verbose,
         rows=rows,
         votes=votes,
+        n_repeats=repeats,
+        permutation_seed=seed,
     )
     return cast(Importances, TreeSums(sums).importances())
 
@@ -224,12 +224,14 @@ def _by_default(inputs: Inputs) -> TreeSums:
         "mda",
         forest,
         sample_of(forest, inputs.data, None, "oob", "mda"),
+        permutations(forest.seed),
         score=forest.target_class.scores[0],
-        seed=forest.seed,
         n_jobs=inputs.n_jobs,
         verbose=inputs.verbose,
         rows="oob",
         votes="tree",
+        n_repeats=1,
+        permutation_seed=forest.seed,
     )
     return TreeSums(sums)
 
@@ -240,7 +242,7 @@ def _of_copies(inputs: Inputs, originals: NDArray[np.uint32]) -> Importances:
     target = matched(forest, inputs.data.target, "mda")
     sample = Sample(inputs.data.table, target, out_of_bag=True, originals=originals)
     score = forest.target_class.scores[0]
-    sums = mean_losses("mda", forest, sample, score=score, seed=forest.seed)
+    sums = mean_losses("mda", forest, sample, permutations(forest.seed), score=score)
     return cast(Importances, TreeSums(sums).importances())
 
 

@@ -221,6 +221,7 @@ def _of_rows(
             draws = list(_rows_of_groups(run, run.groups))
         # Rows, and the sums of their responses, at every node, for each draw of rows.
         of_draws = [np.zeros((1 + run.n_values, run.n_nodes)) for _ in draws]
+        blocks: Iterator[tuple[slice, Any]]
         if isinstance(sample.rows, ColumnStore):
             blocks = row_blocks(run, sample.rows)
             outside = out_of_bag(run) if sample.out_of_bag else None

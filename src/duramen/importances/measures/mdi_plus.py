@@ -312,7 +312,8 @@ def _partial_probabilities(
     linear = design.by_feature(design.columns * slopes, p)
     linear += (coefficients[-1] + changes[-1])[:, np.newaxis]
     linear[:, np.setdiff1d(np.arange(p), design.feature)] = coefficients[-1]
-    return np.clip(_expit(linear), _TRIM, 1.0 - _TRIM)
+    probabilities: FloatArray = np.clip(_expit(linear), _TRIM, 1.0 - _TRIM)
+    return probabilities
 
 
 def _chosen_penalty(
