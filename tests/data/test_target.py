@@ -144,15 +144,16 @@ def test_bad_targets(task: str, y: object, error: type[Exception], message: str)
         encode_target(y, task)
 
 
-def test_wrong_lengths_and_tasks() -> None:
-    with pytest.raises(ValueError, match=r"inconsistent numbers of samples: \[3, 2\]"):
-        encode_target([1, 2], "regression", n_rows=3)
-    with pytest.raises(ValueError, match=r"task must be 'auto', .* got 'ranking'"):
-        encode_target([1, 2], "ranking")
-
-
-def test_quantities_are_no_classes_and_words_no_quantities() -> None:
-    with pytest.raises(ValueError, match="Unknown label type: continuous"):
-        encode_target([0.5, 1.5, 2.0], "classification")
-    with pytest.raises(ValueError, match="y holds 'a' at row 1, which is not a number; for labels"):
-        encode_target(["1", "a"], "regression")
+@one_test
+@pytest.mark.parametrize(
+    ("y", "task", "message"),
+    [
+        ([1, 2], "regression", r"inconsistent numbers of samples: \[3, 2\]"),
+        ([1, 2, 3], "ranking", r"task must be 'auto', .* got 'ranking'"),
+        ([0.5, 1.5, 2.0], "classification", "Unknown label type: continuous"),
+        (["1", "a", "2"], "regression", "y holds 'a' at row 1, which is not a number; for labels"),
+    ],
+)
+def test_targets_that_do_not_fit_their_task(y: list, task: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        encode_target(y, task, n_rows=3)

@@ -160,14 +160,14 @@ class Target(KernelOwner, ABC):
         return _kernel.Target(values, self.n_classes, n_times)
 
     @property
-    @abstractmethod
     def labels(self) -> NDArray[Any]:
         """Labels, numbers, or events and times, as they were given, of shape (n,)."""
+        return self.values
 
     @property
-    @abstractmethod
     def description(self) -> str:
         """Description in the text of a learning set."""
+        return self.words
 
     @property
     def strata(self) -> NDArray[np.intp]:
@@ -340,16 +340,6 @@ class NumberTarget(Target):
         """Return the numbers less an origin."""
         return np.subtract(self.values, origin, dtype=np.float64)
 
-    @property
-    def labels(self) -> FloatArray:
-        """The numbers."""
-        return self.values
-
-    @property
-    def description(self) -> str:
-        """Description in the text of a learning set."""
-        return "a number"
-
     def association_scores(self) -> FloatArray:
         """Return mid-ranks."""
         _, codes = np.unique(self.values, return_inverse=True)
@@ -395,11 +385,6 @@ class NoTarget(Target):
     def labels(self) -> NDArray[Any]:
         """Refuse the table."""
         raise ValueError(_NO_TARGET)
-
-    @property
-    def description(self) -> str:
-        """Description in the text of a learning set."""
-        return "none"
 
     def association_scores(self) -> FloatArray:
         """Refuse the table."""
