@@ -63,7 +63,7 @@ def test_startable_counts_the_calling_thread(most: int, monkeypatch: pytest.Monk
 
 def test_threads_leave_half_of_the_addresses(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(threads, "addresses_left", lambda: 6 << 20)
-    monkeypatch.setattr(threads, "_stack_bytes", lambda: 1 << 20)
+    monkeypatch.setattr(threads, "_STACK", 1 << 20)
     assert startable(8) == 3 + 1
     monkeypatch.setattr(threads, "addresses_left", lambda: 0)
     assert startable(8) == 1

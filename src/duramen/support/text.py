@@ -26,12 +26,14 @@ def aligned(
         [*map(printable, (title, *cells))] for title, cells in zip(header, columns, strict=True)
     ]
     widths = [max(map(width, cells)) for cells in shown]
-    return [
-        "  ".join(
-            _pad(cell, width, flush) for cell, width, flush in zip(row, widths, right, strict=False)
-        ).rstrip()
-        for row in zip(*shown, strict=True)
-    ]
+    lines = []
+    for row in zip(*shown, strict=True):
+        cells = []
+        for cell, wide, flush in zip(row, widths, right, strict=False):
+            blank = " " * (wide - width(cell))
+            cells.append(blank + cell if flush else cell + blank)
+        lines.append("  ".join(cells).rstrip())
+    return lines
 
 
 def printable(text: str, widest: int = _WIDEST) -> str:
@@ -144,11 +146,6 @@ def fixed(values: FloatArray, digits: int) -> list[str]:
         f"{value:.{decimals}f}" if decimals <= _DECIMALS else f"{value:.{digits}g}"
         for value in values
     ]
-
-
-def _pad(cell: str, wanted: int, right: bool) -> str:
-    blank = " " * (wanted - width(cell))
-    return blank + cell if right else cell + blank
 
 
 def joined(words: Sequence[str], *, shown: int) -> str:

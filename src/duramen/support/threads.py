@@ -17,7 +17,7 @@ from duramen.support.arrow import pa, pa_csv
 
 _T = TypeVar("_T")
 
-_USUAL_STACK = 1 << 23
+_STACK = 1 << 23  # bytes of addresses of a thread, unless the limit on stacks is another
 
 
 @contextmanager
@@ -49,7 +49,11 @@ def startable(wanted: int) -> int:
     them leave nothing to work with, and one that cannot even begin may be waited for without end.
     """
     left = addresses_left()
-    most = wanted - 1 if left is None else min(wanted - 1, left // (2 * _stack_bytes()))
+    most = (
+        wanted - 1
+        if left is None
+        else min(wanted - 1, left // (2 * (threading.stack_size() or _STACK)))
+    )
     done = threading.Event()
     started: list[threading.Thread] = []
     try:
@@ -64,19 +68,6 @@ def startable(wanted: int) -> int:
         for thread in started:
             thread.join()
     return len(started) + 1
-
-
-def _stack_bytes() -> int:
-    """Return the bytes of addresses that the stack of a thread takes."""
-    if size := threading.stack_size():
-        return size
-    try:
-        import resource
-
-        most, _ = resource.getrlimit(resource.RLIMIT_STACK)
-    except ImportError:
-        return _USUAL_STACK
-    return _USUAL_STACK if most == resource.RLIM_INFINITY else max(most, 1 << 16)
 
 
 class Pool(ThreadPoolExecutor):
