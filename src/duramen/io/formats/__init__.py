@@ -94,7 +94,7 @@ def checked_file(path: Path, function: str, *uses: str) -> Format:
     if format_ is None or not any(getattr(format_, use) for use in uses):
         endings = {suffix.lower() for suffix in path.suffixes[-2:]}
         others = [of for other in catalogue for end, of in other.others.items() if end in endings]
-        hint = others[0] if others else ""
+        hint = others[0] if others else f"if it holds text, call it {path.stem}.txt"
         if not others and format_ is not None:
             hint = "duramen pack makes a store of it, for duramen rank, select and context"
         last = path.suffix.lower()
@@ -102,8 +102,7 @@ def checked_file(path: Path, function: str, *uses: str) -> Format:
             f"the extension {last!r} of {path.name!r}" if last else f"{path.name!r}, no extension,"
         )
         raise ValueError(
-            f"{function}: {what} is not known; files may be {listed(*uses)}"
-            + (f". Hint: {hint}" if hint else "")
+            f"{function}: {what} is not known; files may be {listed(*uses)}. Hint: {hint}"
         )
     if not (path.is_file() or path.is_dir()):
         raise ValueError(f"{function}: {path} must be a file, such as a copy of what a pipe gives")
