@@ -8,8 +8,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from sklearn.compose import make_column_transformer
-from sklearn.preprocessing import OneHotEncoder
+from tests.cli.commands import assert_refused, done
 from tests.io.store.stores import genotypes, write_bed
 
 import duramen as dm
@@ -52,17 +51,6 @@ def test_every_form_has_the_same_groups(tmp_path):
     by_cluster = {"cluster of a": GROUPS["g"], "cluster of b": GROUPS["h"]}
     assert dm.io.feature_groups(clusters(), NAMES) == by_cluster
     assert dm.io.feature_groups(gmt) == {"g": ("a", "Z", "c"), "none": ("Y",), "h": ("b", "e")}
-
-
-def test_one_hot_columns_by_name_and_by_place():
-    table = pd.DataFrame({"site": ["u", "v", "w"], "age": [1, 2, 3], "sex": ["f", "m", "f"]})
-    made = make_column_transformer(
-        (OneHotEncoder(), ["site"]), ("passthrough", ["age"]), (OneHotEncoder(), ["sex"])
-    ).fit(table)
-    named = dm.io.feature_groups(made, made.get_feature_names_out())
-    assert {name: len(columns) for name, columns in named.items()} == {"site": 3, "sex": 2}
-    unnamed = dm.io.feature_groups(made, [f"x{j}" for j in range(6)])
-    assert unnamed == {"site": ("x0", "x1", "x2"), "sex": ("x4", "x5")}
 
 
 def test_blocks_are_no_wider_than_the_distance():
@@ -115,7 +103,6 @@ def test_blocks_of_a_store(tmp_path):
         (["g"], ValueError, "must be one label per feature"),
         (pa.table({"a": [1]}), ValueError, "must have two columns"),
         (pa.table({"f": ["a", "a"], "g": ["x", "y"]}), ValueError, "'a' occurs twice"),
-        (OneHotEncoder(), TypeError, "fitted ColumnTransformer"),
         (
             pa.table({"name": ["rs1"], "chromosome": ["1"], "position": [5]}),
             ValueError,
@@ -128,3 +115,47 @@ def test_refused(source, error, message):
         dm.io.feature_groups(["g", "h"])
     with pytest.raises(error, match=message):
         dm.io.feature_groups(source, NAMES)
+
+
+# --- gene sets ------------------------------------------------------------------------------------
+
+
+def test_sets_are_read(tmp_path):
+    file = tmp_path / "sets.gmt"
+    file.write_text("first\thttp://a\tA\tB\tA\n\nsecond\t\tC\t\n", encoding="utf-8")
+    assert dm.io.read_gmt(file) == {"first": ("A", "B"), "second": ("C",)}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("first\tno genes\n", "line 1 of s.gmt must have a name, a description and genes"),
+        ("a\t\tA\na\t\tB\n", "has the set 'a' twice"),
+        ("\n", "must have a gene set, got none"),
+        ("a\t\tA\nb\t\tB\udcff\n", r"must be UTF-8 text, got byte 0xff .*line 2"),
+    ],
+)
+def test_files_that_are_none_are_refused(text, message, tmp_path):
+    (tmp_path / "s.gmt").write_bytes(text.encode("utf-8", "surrogateescape"))
+    with pytest.raises(ValueError, match=message):
+        dm.io.read_gmt(tmp_path / "s.gmt")
+
+
+@pytest.mark.slow
+def test_groups_of_a_command_from_gene_sets(tmp_path):
+    random = np.random.default_rng(0)
+    frame = pd.DataFrame(random.normal(size=(60, 4)), columns=list("ABCD"))
+    frame.assign(y=frame.A + random.normal(size=60)).to_csv(tmp_path / "t.csv", index=False)
+    file = tmp_path / "sets.gmt"
+    words = (tmp_path / "t.csv", "--target", "y", "--trees", 20, "--test", "none")
+    file.write_text("first\t\tA\tB\tX\nsecond\t\tC\tY\n", encoding="utf-8")
+    done(tmp_path / "out", "rank", *words, "--feature-groups", file)
+    rows = pd.read_csv(tmp_path / "out" / "result-groups.csv").set_index("name")
+    assert rows.loc["first", "features"] == "A;B"
+    assert set(rows.index) == {"first", "second", "D"}
+    file.write_text("first\t\tA\tB\nsecond\t\tB\n", encoding="utf-8")
+    message = "must not overlap, but 'B' is in 'first' and 'second'"
+    assert_refused("rank", tmp_path / "two", (*words, "--feature-groups", file), message)
+    file.write_text("first\t\tX\n", encoding="utf-8")
+    message = "it names 1 feature, none of which is a column of the table"
+    assert_refused("rank", tmp_path / "three", (*words, "--feature-groups", file), message)

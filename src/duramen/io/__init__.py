@@ -3,7 +3,7 @@
 from duramen.io.files import read_table, write_table
 from duramen.io.formats import catalogue
 from duramen.io.formats.format import Format, Request
-from duramen.io.groups import feature_groups, read_gmt, transformed_groups
+from duramen.io.groups import feature_groups, read_gmt
 from duramen.io.recordings import Recording, read_recording
 from duramen.io.store.column_store import ColumnStore, open_store
 
@@ -18,6 +18,5 @@ __all__ = [
     "read_gmt",
     "read_recording",
     "read_table",
-    "transformed_groups",
     "write_table",
 ]

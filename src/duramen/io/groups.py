@@ -1,4 +1,4 @@
-"""Groups of features, from a mapping, labels, a file, clusters, a transformer or positions."""
+"""Groups of features, from a mapping, labels, a file, clusters or positions on a genome."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def feature_groups(
 
     Parameters
     ----------
-    source : mapping, array-like, path, Clusters, transformer, ColumnStore, table or Positions
+    source : mapping, array-like, path, Clusters, ColumnStore, table or Positions
         mapping
             The features of each group, by name or index, by the name of the group.
         array-like of shape (p,)
@@ -46,9 +46,6 @@ def feature_groups(
         Clusters
             Of :func:`duramen.importances.clusters`. One of several members is called
             ``cluster of`` and its representative.
-        fitted ColumnTransformer or OneHotEncoder
-            The one-hot columns of each column (:func:`transformed_groups`). Where the features have
-            no names, columns are matched by their order.
         ColumnStore, or table with the columns ``chromosome`` and ``position``
             Blocks of variants on a chromosome that lie within `distance` of the first, called as
             ``1:52238-190512``, or as the variant where it is alone. Rows are those of the column
@@ -173,8 +170,6 @@ def _named(
     if isinstance(source, _Clusters):
         clusters = source.members().items()
         return {name if len(of) == 1 else f"cluster of {name}": of for name, of in clusters}, False
-    if hasattr(source, "get_feature_names_out") and not isinstance(source, type):
-        return _of_transformer(source, features), False
     if isinstance(source, Positions):
         return _blocks(source, features or (), distance), False
     if isinstance(source, str | PathLike):
@@ -186,7 +181,7 @@ def _named(
         if not Path(source).is_file():
             raise ValueError(
                 f"{owner}: there is no file {source}. Hint: groups are a mapping, a label for each "
-                "feature, Clusters, a fitted ColumnTransformer, positions, or a path."
+                "feature, Clusters, positions, or a path."
             )
         if Path(source).suffix.lower() == ".gmt":
             return read_gmt(source), True
@@ -227,15 +222,6 @@ def _named(
     return groups, False
 
 
-def _of_transformer(source: Any, features: Sequence[str] | None) -> Mapping[str, Any]:
-    """Return groups of one-hot columns; by their order where the features have no names."""
-    groups = transformed_groups(source)
-    made = [str(name) for name in source.get_feature_names_out()]
-    if features is None or list(features) != [f"x{j}" for j in range(len(made))]:
-        return groups
-    return {name: [made.index(column) for column in of] for name, of in groups.items()}
-
-
 def _blocks(positions: Positions, names: Sequence[str], distance: int) -> dict[str, list[str]]:
     """Return blocks of features along the genome, none wider than `distance` base pairs."""
     blocks: dict[str, list[str]] = {}
@@ -258,7 +244,7 @@ def _of_labels(labels: Any, names: Sequence[str] | None, p: int, owner: str) -> 
     if array.shape != (p,):
         raise ValueError(
             f"{owner} must be one label per feature, of shape ({p},), or a mapping, a path, "
-            f"Clusters, a transformer or positions, got shape {array.shape}."
+            f"Clusters or positions, got shape {array.shape}."
         )
     groups: dict[str, list[int]] = {}
     for j, label in enumerate(array.tolist()):
@@ -324,72 +310,6 @@ def read_gmt(path: str | PathLike[str]) -> dict[str, tuple[str, ...]]:
     if not sets:
         raise ValueError(f"read_gmt: {Path(path).name} must have a gene set, got none.")
     return sets
-
-
-def transformed_groups(transformer: Any) -> dict[str, tuple[str, ...]]:
-    """Return the columns that a transformer of scikit-learn makes of each column that it is given.
-
-    The columns of one-hot encoders are put together, so that a category is one group.
-
-    Parameters
-    ----------
-    transformer : fitted ColumnTransformer or OneHotEncoder
-        Fitted on a table with names.
-
-    Returns
-    -------
-    dict of str to tuple of str
-        By the name of each column that is one-hot encoded, its columns of
-        ``get_feature_names_out``: for `feature_groups`. Other columns are in no group.
-
-    Raises
-    ------
-    TypeError
-        If it is no such transformer.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> import duramen as dm
-    >>> from sklearn.compose import make_column_transformer
-    >>> from sklearn.preprocessing import OneHotEncoder
-    >>> table = pd.DataFrame({"site": ["a", "b", "c"], "age": [50, 60, 70]})
-    >>> made = make_column_transformer((OneHotEncoder(), ["site"]), remainder="passthrough")
-    >>> dm.io.transformed_groups(made.fit(table))
-    {'site': ('onehotencoder__site_a', 'onehotencoder__site_b', 'onehotencoder__site_c')}
-    """
-    if hasattr(transformer, "categories_"):
-        return _of_encoder(transformer, list(transformer.get_feature_names_out()), None)
-    if not hasattr(transformer, "output_indices_"):
-        raise TypeError(
-            "transformed_groups: transformer must be a fitted ColumnTransformer or OneHotEncoder "
-            f"of scikit-learn, got {type(transformer).__name__}."
-        )
-    names = list(transformer.get_feature_names_out())
-    groups: dict[str, tuple[str, ...]] = {}
-    for part, made, columns in transformer.transformers_:
-        encoder = made.steps[-1][1] if hasattr(made, "steps") else made
-        if hasattr(encoder, "categories_") and hasattr(encoder, "drop_idx_"):
-            own = names[transformer.output_indices_[part]]
-            groups.update(_of_encoder(encoder, own, columns))
-    return groups
-
-
-def _of_encoder(encoder: Any, names: list[str], columns: Any) -> dict[str, tuple[str, ...]]:
-    """Return the columns of a one-hot encoder by the column that they are made of."""
-    made_of = getattr(encoder, "feature_names_in_", columns)
-    if made_of is None:
-        made_of = [f"x{j}" for j in range(len(encoder.categories_))]
-    groups: dict[str, tuple[str, ...]] = {}
-    start = 0
-    for j, name in enumerate(made_of):
-        rare = getattr(encoder, "infrequent_categories_", None)  # which have a column together
-        n_rare = 0 if rare is None or rare[j] is None else len(rare[j])
-        dropped = encoder.drop_idx_ is not None and encoder.drop_idx_[j] is not None
-        width = len(encoder.categories_[j]) - max(n_rare - 1, 0) - int(dropped)
-        groups[str(name)] = tuple(map(str, names[start : start + width]))
-        start += width
-    return groups
 
 
 # --- positions on a genome ------------------------------------------------------------------------
