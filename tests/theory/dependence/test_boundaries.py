@@ -15,12 +15,6 @@ from duramen.theory.dependence import (
 from duramen.theory.dependence.relevant_features import smallest_boundary
 
 
-def test_xor_needs_both() -> None:
-    dist = distribution_of({(0, 0, 0): 1, (0, 1, 1): 1, (1, 0, 1): 1, (1, 1, 0): 1})
-    assert markov_boundaries(dist) == [("X1", "X2")]
-    assert minimal_optimal(dist) == [("X1", "X2")]
-
-
 def test_copies_give_a_boundary_each() -> None:
     # X1, X3 and X4 tell the same; X5 is noise; Y = X1 xor X2.
     dist = distribution_of(

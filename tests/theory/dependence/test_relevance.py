@@ -9,20 +9,17 @@ from hypothesis import strategies as st
 from tests.grid import one_test
 from tests.theory.dependences import counted, distribution_of, joints, named, oracle_of
 
-import duramen as dm
-from duramen.theory import FiniteDistribution, relevance
+from duramen.theory import FiniteDistribution, examples, relevance
 from duramen.theory.dependence import (
     all_relevant,
     conditioning_order,
     feature_relevance,
     strongly_relevant,
 )
+from duramen.theory.distributions.examples import SEGMENTS
 
-SEGMENTS = ["1110111", "0010010", "1011101", "1011011", "0111010"]
-SEGMENTS += ["1101011", "1101111", "1010010", "1111111", "1111011"]
 DIGITS = {(*map(int, lit), digit): 1 for digit, lit in enumerate(SEGMENTS)}
 
-XOR = counted([lambda a, b: a, lambda a, b: b, lambda a, b: a ^ b], bits=2)
 XOR_WITH_COPIES = counted(
     [
         lambda a, b, c: a,
@@ -33,24 +30,6 @@ XOR_WITH_COPIES = counted(
     ],
     bits=3,
 )
-# X3 = Y, flipped once in four times.
-NOISY_COPY = counted(
-    [lambda a, b, e: a, lambda a, b, e: b, lambda a, b, e: a ^ b ^ e, lambda a, b, e: a ^ b],
-    bits=3,
-    odds=[1, 1, 1 / 3],
-)
-
-
-def chain(r):
-    """X1 tells Y but for an error, X2 tells that error but for another, and so on."""
-    functions = [lambda *bits, i=i: bits[i] ^ bits[i + 1] for i in range(r)]
-    return counted([*functions, lambda *bits: bits[0]], bits=r + 1, odds=[1] + [3] * r)
-
-
-def clique(r):
-    return counted(
-        [*(lambda *bits, i=i: bits[i] for i in range(r)), lambda *bits: sum(bits) % 2], bits=r
-    )
 
 
 def by_name(dist, **options):
@@ -58,16 +37,6 @@ def by_name(dist, **options):
 
 
 # --- known answers -------------------------------------------------------------------------
-
-
-def test_xor_is_relevant_only_together() -> None:
-    result = by_name(distribution_of(XOR))
-    for name, other in (("X1", "X2"), ("X2", "X1")):
-        first = result[name]
-        assert (first.relevance, first.degree, first.marginal) == ("strong", 1, False)
-        assert first.conditionings == ((other,),)
-        assert first.strong_information == pytest.approx(1.0)
-        assert first.largest_information == pytest.approx(1.0)
 
 
 def test_a_copy_makes_both_weak_and_a_stranger_is_irrelevant() -> None:
@@ -82,23 +51,7 @@ def test_a_copy_makes_both_weak_and_a_stranger_is_irrelevant() -> None:
     assert result["X1"].conditionings == (("X2",),)
     assert result["X4"].conditionings == ()
     assert result["X4"].degree is None
-
-
-def test_correlated_xor_of_kohavi_and_john() -> None:
-    # Five features, X4 the negation of X2: X1 strong, X2 and X4 weak, the rest irrelevant.
-    dist = distribution_of(
-        counted(
-            [
-                lambda a, b, c, e: a,
-                lambda a, b, c, e: b,
-                lambda a, b, c, e: c,
-                lambda a, b, c, e: 1 - b,
-                lambda a, b, c, e: e,
-                lambda a, b, c, e: a ^ b,
-            ],
-            bits=4,
-        )
-    )
+    dist = examples.correlated_xor()  # of Kohavi and John: X4 the negation of X2
     kinds = [feature.relevance for feature in feature_relevance(dist)]
     assert kinds == ["strong", "weak", "irrelevant", "weak", "irrelevant"]
     assert all_relevant(dist) == ("X1", "X2", "X4")
@@ -106,7 +59,7 @@ def test_correlated_xor_of_kohavi_and_john() -> None:
 
 
 def test_a_noisy_copy_is_marginal_but_weak_beside_the_xor() -> None:
-    result = by_name(distribution_of(NOISY_COPY))
+    result = by_name(examples.noisy_copy(0.25))
     copy = result["X3"]
     assert (copy.relevance, copy.degree, copy.conditionings) == ("weak", 0, ((),))
     entropy = -(0.25 * math.log2(0.25) + 0.75 * math.log2(0.75))
@@ -119,7 +72,7 @@ def test_a_noisy_copy_is_marginal_but_weak_beside_the_xor() -> None:
 
 
 def test_chain_has_rising_degrees() -> None:
-    result = feature_relevance(distribution_of(chain(4)))
+    result = feature_relevance(examples.chain(4))
     assert [feature.degree for feature in result] == [0, 1, 2, 3]
     assert result[3].conditionings == (("X1", "X2", "X3"),)
     assert result[0].marginal
@@ -128,7 +81,7 @@ def test_chain_has_rising_degrees() -> None:
 @one_test
 @pytest.mark.parametrize("r", [2, 3, 5])
 def test_clique_has_the_highest_degree(r) -> None:
-    for feature in feature_relevance(distribution_of(clique(r))):
+    for feature in feature_relevance(examples.clique(r)):
         assert (feature.relevance, feature.degree, feature.marginal) == ("strong", r - 1, False)
         assert len(feature.conditionings) == 1
 
@@ -277,19 +230,9 @@ def test_frame(counts, backend, monkeypatch) -> None:
 # --- errors --------------------------------------------------------------------------------
 
 
-@one_test
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"level": -0.1}, "feature_relevance: level must be a number"),
-    ],
-)
-def test_bad_options(options, message) -> None:
-    with pytest.raises((TypeError, ValueError), match=message):
-        relevance(distribution_of(XOR), **options)
-
-
-def test_too_many_subsets() -> None:
+def test_clear_errors() -> None:
+    with pytest.raises(ValueError, match="feature_relevance: level must be a number"):
+        relevance(examples.xor(), level=-0.1)
     dist = FiniteDistribution.from_table(np.eye(3, 30), [0, 1, 1])
     with pytest.raises(ValueError, match=r"30 features have 1073741824 subsets .* max_degree=5 is"):
         relevance(dist)
@@ -299,8 +242,8 @@ def test_too_many_subsets() -> None:
 
 
 def test_members_of_a_conditioning_are_ordered_by_degree() -> None:
-    chain = dm.theory.examples.chain(4)
+    chain = examples.chain(4)
     assert conditioning_order(chain, "X4", ["X3", "X1", "X2"]) == ("X1", "X2", "X3")
-    assert conditioning_order(dm.theory.examples.clique(3), "X3", ["X1", "X2"]) is None
+    assert conditioning_order(examples.clique(3), "X3", ["X1", "X2"]) is None
     with pytest.raises(ValueError, match=r"must be a minimal conditioning of 'X4', got \['X1'\]"):
         conditioning_order(chain, "X4", ["X1"])

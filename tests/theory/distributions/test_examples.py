@@ -1,5 +1,3 @@
-from itertools import combinations
-
 import numpy as np
 import pytest
 from tests.grid import one_test
@@ -7,7 +5,6 @@ from tests.oracles.theory import information as oracle
 from tests.theory.drawn import as_table
 
 from duramen.theory import CONTEXT, examples
-from duramen.theory.distributions import TOLERANCE
 
 DIGITS = [0.4127, 0.5815, 0.5312, 0.5421, 0.6566, 0.2258, 0.3720]
 
@@ -51,50 +48,7 @@ def test_the_better_feature_of_an_imbalanced_xor_is_the_fair_one():
     assert alone[1] == 0.0
 
 
-def informative_sets(dist, m):
-    """Every set of other features given which a feature tells something."""
-    others = [j for j in range(dist.n_features) if j != m]
-    return {
-        chosen
-        for k in range(len(others) + 1)
-        for chosen in combinations(others, k)
-        if dist.mutual_information(m, chosen) > TOLERANCE
-    }
-
-
-@one_test
-@pytest.mark.parametrize("r", [1, 2, 3, 4])
-def test_features_of_a_clique_need_all_others(r):
-    dist = examples.clique(r)
-    for m in range(r):
-        assert informative_sets(dist, m) == {tuple(j for j in range(r) if j != m)}
-
-
-@one_test
-@pytest.mark.parametrize("r", [1, 2, 3, 4])
-def test_features_of_a_chain_need_all_earlier_ones(r):
-    dist = examples.chain(r)
-    for m in range(r):
-        result = informative_sets(dist, m)
-        assert tuple(range(m)) in result
-        assert all(set(chosen) >= set(range(m)) for chosen in result)
-
-
 # --- with a context ----------------------------------------------------------------------------
-
-
-def test_example_6_1_depends_on_the_context_only_value_by_value():
-    dist = examples.example_6_1()
-    assert dist.n_rows == 12
-    for given in ((), ("X2",)):
-        overall = dist.mutual_information("X1", given)
-        assert overall == pytest.approx(0.5, abs=1e-12)
-        for c in (0, 1):
-            within = dist.conditioned({CONTEXT: c})
-            assert within.mutual_information("X1", given) == pytest.approx(overall, abs=1e-12)
-    cell = dist.conditioned({"X2": 0})
-    assert cell.mutual_information("X1") == pytest.approx(0.5, abs=1e-12)
-    assert cell.conditioned({"Xc": 0}).mutual_information("X1") == pytest.approx(1.0, abs=1e-12)
 
 
 def test_problem_1_has_the_rows_and_importances_of_the_thesis():
@@ -106,13 +60,6 @@ def test_problem_1_has_the_rows_and_importances_of_the_thesis():
     for c in (0, 1):
         within = dist.conditioned({CONTEXT: c})
         assert importances(within) == pytest.approx(expected[c], abs=1e-12)
-    rows = {
-        (row["Xc"], row["X1"], row["X2"], row["X3"]): dist.classes[row["Y"]]
-        for row, _ in as_table(dist)
-    }
-    assert [rows[1, 1, a, b] for a in (0, 1) for b in (0, 1)] == [0, 1, 0, 1]
-    assert [rows[0, 1, a, b] for a in (0, 1) for b in (0, 1)] == [0, 0, 1, 1]
-    assert {y for (_, x1, _, _), y in rows.items() if x1 == 0} == {2}
 
 
 def test_problem_2_is_digits_with_three_segments_out_of_order_in_one_context():

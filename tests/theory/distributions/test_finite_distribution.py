@@ -1,6 +1,7 @@
 import pickle
 from datetime import date
 
+import narwhals as nw
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -8,7 +9,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import sparse, stats
+from scipy import stats
 from tests.grid import one_test
 from tests.theory.drawn import distributions, of_rows, weighted_rows
 
@@ -113,8 +114,9 @@ FRAME = {
         pa.table({**FRAME, "colour": pa.array(FRAME["colour"]).dictionary_encode()}),
         pa.RecordBatch.from_pydict(FRAME),
         dm.encode(pd.DataFrame(FRAME)),
+        nw.from_native(pd.DataFrame(FRAME)),
     ],
-    ids=["pandas", "category", "polars", "categorical", "arrow", "dictionary", "batch", "encoded"],
+    ids=lambda table: type(table).__module__,
 )
 def test_any_table(table):
     dist = from_table(table, [1, 0, 1, 0])
@@ -135,18 +137,6 @@ def test_a_learning_set_stands_for_table_target_and_weights():
     assert dist.equals(from_table(frame, ["no", "yes", "no", "yes"], weights=weights))
     binned = dm.theory.discretize(data, n_bins=2)
     assert binned.names == tuple(FRAME)
-
-
-def test_narwhals_frames_lists_and_sparse_matrices():
-    import narwhals as nw
-
-    wrapped = nw.from_native(pd.DataFrame(FRAME))
-    rows = [list(row) for row in zip(*FRAME.values(), strict=True)]
-    frame = from_table(pd.DataFrame(FRAME), [1, 0, 1, 0])
-    assert from_table(wrapped, [1, 0, 1, 0]).equals(frame)
-    assert from_table(rows, [1, 0, 1, 0], names=list(FRAME)).equals(frame)
-    dense = np.array([[0, 2.0], [1.0, 0]])
-    assert from_table(sparse.csr_array(dense), [0, 1]).equals(from_table(dense, [0, 1]))
 
 
 @one_test
@@ -202,9 +192,6 @@ def test_encoded_tables_keep_their_order_and_missing_values():
     np.testing.assert_array_equal(dist.labels[1], [1.0, 2.0, np.nan])
     rows = from_table(dm.encode(frame).take_rows([0, 3]), [0, 1])
     assert rows.labels[0].tolist() == ["low", "mid"]
-    assert from_table(dm.encode(frame.to_numpy()[:, 1:].astype(float)), [0, 0, 1, 1]).names == (
-        "x0",
-    )
 
 
 def test_mixed_values_are_sorted_by_type_then_value():
@@ -426,15 +413,11 @@ def test_samples_have_values_and_follow_the_probabilities():
 
 def test_types_of_samples():
     numbers = from_table(pd.DataFrame({"a": [1, 2], "b": [0.5, 1.5]}), ["no", "yes"])
-    sample = numbers.sample(3, 0)
-    assert sample.X.dtype == np.float64
-    assert sample.context is None
-    assert set(sample.y) <= {"no", "yes"}
-    assert from_table([[True], [False]], [0, 1]).sample(2, 0).X.dtype == bool
-    mixed = from_table(pd.DataFrame({"a": [1, 2], "b": ["x", "y"]}), [0, 1]).sample(9, 0)
-    assert mixed.X.dtype == object
-    assert {type(value) for value in mixed.X[:, 0]} == {int}
+    assert numbers.sample(3, 0).X.dtype == np.float64
+    assert numbers.sample(3, 0).context is None
     assert numbers.sample(0, 0).X.shape == (0, 2)
+    mixed = from_table(pd.DataFrame({"a": [1, 2], "b": ["x", "y"]}), [0, 1]).sample(9, 0)
+    assert {type(value) for value in mixed.X[:, 0]} == {int}
     with pytest.raises(ValueError, match="n must be an int >= 0, got -1"):
         numbers.sample(-1, 0)
 
@@ -448,24 +431,6 @@ def test_saved_loaded_and_pickled(dist, tmp_path_factory):
     dist.save(path)
     assert FiniteDistribution.load(path).equals(dist)
     assert pickle.loads(pickle.dumps(dist)).equals(dist)
-
-
-def test_values_of_any_type_come_back(tmp_path):
-    table = pd.DataFrame(
-        {
-            "word": ["é", None, "a"],
-            "number": [1.5, np.nan, -0.1],
-            "truth": [True, False, True],
-            "day": pd.to_datetime(["2020-01-01", None, "2021-01-01"]),
-            "mixed": [1, "one", None],
-        }
-    )
-    dist = from_table(table, ["x", "y", "z"], context=[1, 2, 2])
-    dist.save(tmp_path / "d")
-    back = FiniteDistribution.load(tmp_path / "d")
-    assert back.equals(dist)
-    for first, other in zip(back.labels, dist.labels, strict=True):
-        assert first.dtype == other.dtype
 
 
 def test_clear_errors_of_save_and_load(tmp_path):

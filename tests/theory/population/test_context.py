@@ -413,20 +413,6 @@ def test_equation_6_4_does_not_imply_equation_6_1():
 # --- invariants, ends and errors -----------------------------------------------------------------
 
 
-@given(rows=contextual(), order=st.randoms(use_true_random=False))
-@settings(max_examples=20)
-def test_the_order_of_features_and_rows_does_not_matter(rows, order):
-    p = len(rows[0][0])
-    places = list(range(p))
-    order.shuffle(places)
-    moved = [(tuple(x[j] for j in places), c, y, 3 * w) for x, c, y, w in rows]
-    order.shuffle(moved)
-    first, other = (population_context_importances(distribution(r)) for r in (rows, moved))
-    for effect in EFFECTS:
-        moved_back = getattr(first, effect)[:, places]
-        np.testing.assert_allclose(getattr(other, effect), moved_back, rtol=0, atol=1e-12)
-
-
 @one_test
 @pytest.mark.parametrize("criterion", CRITERIA)
 def test_nothing_to_tell(criterion):

@@ -75,16 +75,6 @@ def test_draws_needed_will_do(p, data, risk):
         assert p * unseen_probability(p, K, M - 1) > risk
 
 
-@given(st.integers(2, 80), st.data())
-@settings(max_examples=40)
-def test_probabilities_rise_with_draws(p, data):
-    K, M = data.draw(st.integers(1, p)), data.draw(st.integers(0, 100))
-    assert all_seen_probability(p, K, M + 1) >= all_seen_probability(p, K, M)
-    assert unseen_probability(p, K, M + 1) <= unseen_probability(p, K, M)
-    lower = 1 - p * unseen_probability(p, K, M)
-    assert lower - 1e-12 <= all_seen_probability(p, K, M) <= 1 - unseen_probability(p, K, M)
-
-
 def test_expected_draws_of_coupon_collectors():
     assert expected_draws(50, 1) == pytest.approx(50 * sum(1 / k for k in range(1, 51)), rel=1e-12)
     assert expected_draws(30, 30) == 1.0
