@@ -104,17 +104,6 @@ def test_the_total_correlation_is_that_of_entropies(drawn):
 # --- distributions -----------------------------------------------------------------------------
 
 
-@pytest.mark.slow
-@given(with_sets(4))
-def test_chain_rules(case):
-    dist, a, b, c, d = case
-    whole = dist.entropy([*a, *b], d)
-    assert whole == pytest.approx(dist.entropy(a, d) + dist.entropy(b, [*a, *d]), abs=EXACT)
-    both = dist.mutual_information([*a, *b], d, other=c)
-    parts = dist.mutual_information(a, d, other=c), dist.mutual_information(b, [*a, *d], other=c)
-    assert both == pytest.approx(sum(parts), abs=EXACT)
-
-
 def test_independent_variables_have_no_information_in_common():
     X = [[a, b] for a in range(5) for b in range(7)]
     weights = [(a + 1) * (b + 2) for a, b in X]

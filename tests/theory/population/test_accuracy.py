@@ -160,35 +160,24 @@ def test_one_class_and_no_features():
 # --- forests -------------------------------------------------------------------------------------
 
 
-def multiway_trees(n_trees, **settings):
-    return dm.ExtraTreesClassifier(n_trees, criterion="entropy", splits="multiway", **settings)
-
-
-def tree_distances(dist, X, y, n_trees, forest, **chosen):
-    """Distances of the MDA of a forest on its rows, in standard errors."""
-    grown = forest(n_trees, random_state=0, count_constant_features=True, **chosen).fit(X, y)
-    importances = dm.importances.mda(grown, X, y, rows=None, n_repeats="all")
-    exact = population_mda(dist, **chosen)
-    error = np.maximum(importances.standard_error, 1e-9)
-    return np.abs(importances.values - exact.values) / error
-
-
 @one_test
 @pytest.mark.parametrize("K, depth", [(1, None), (2, None), (None, None), (1, 2), (3, 3)])
 def test_forests_converge(K, depth):
     random = np.random.default_rng(1)
     X, y = random.integers(0, 3, (14, 4)), random.integers(0, 3, 14)
-    dist = FiniteDistribution.from_table(X, y)
-    distance = tree_distances(
-        dist,
-        dm.encode(X, kinds="nominal"),
-        y,
+    trees = {"max_features": K, "max_depth": depth}
+    forest = dm.ExtraTreesClassifier(
         300,
-        multiway_trees,
-        max_features=K,
-        max_depth=depth,
-    )
-    assert distance.max() < 4
+        criterion="entropy",
+        splits="multiway",
+        count_constant_features=True,
+        random_state=0,
+        **trees,
+    ).fit(dm.encode(X, kinds="nominal"), y)
+    grown = dm.importances.mda(forest, dm.encode(X, kinds="nominal"), y, rows=None, n_repeats="all")
+    exact = population_mda(FiniteDistribution.from_table(X, y), **trees)
+    error = np.maximum(grown.standard_error, 1e-9)
+    assert (np.abs(grown.values - exact.values) / error).max() < 4
 
 
 def test_regression_forests_converge():

@@ -247,45 +247,31 @@ def test_last_level_of_thousands_of_features():
 # --- forests -------------------------------------------------------------------------------------
 
 
-def ten_problems():
-    """Random tables of distinct rows: a forest on them sees the distribution itself."""
-    for seed in range(10):
-        random = np.random.default_rng(seed)
-        p = int(random.integers(3, 6))
-        X = random.integers(0, random.integers(2, 4, p), (int(random.integers(12, 30)), p))
-        yield seed, X, random.integers(0, 3, len(X))
-
-
-def errors_of_forests(n_trees, n_forests, criterion):
-    """Errors and standard errors of features whose importance differs between trees."""
-    errors, standard = [], []
-    for seed, X, y in ten_problems():
-        exact = population_importances(FiniteDistribution.from_table(X, y), criterion=criterion)
-        for repeat in range(n_forests):
-            forest = dm.TotallyRandomizedTreesClassifier(
-                n_trees, splits="multiway", criterion=criterion, random_state=1000 * seed + repeat
-            ).fit(X, y)
-            importances = mdi(forest)
-            varies = importances.standard_error > 1e-9
-            np.testing.assert_allclose(
-                importances.values[~varies], exact.values[~varies], rtol=0, atol=1e-9
-            )
-            errors.append((importances.values - exact.values)[varies])
-            standard.append(importances.standard_error[varies])
-    return np.concatenate(errors), np.concatenate(standard)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("criterion", ["entropy", "gini"])
 def test_forests_converge_and_their_standard_error_covers(criterion):
-    """40 forests on each of ten problems, 1880 errors.
+    """40 forests on each of ten tables of distinct rows, 1880 errors of features that vary.
 
     With independent errors the share covered at 95 % would have a standard deviation of .5 % and
     the variance of z one of 3 %; those of one forest depend on each other. Tolerances are four
     times that.
     """
-    error, standard = errors_of_forests(1000, 40, criterion)
-    z = error / standard
+    z = []
+    for seed in range(10):
+        random = np.random.default_rng(seed)
+        p = int(random.integers(3, 6))
+        X = random.integers(0, random.integers(2, 4, p), (int(random.integers(12, 30)), p))
+        y = random.integers(0, 3, len(X))
+        exact = population_importances(FiniteDistribution.from_table(X, y), criterion=criterion)
+        for repeat in range(40):
+            forest = dm.TotallyRandomizedTreesClassifier(
+                1000, splits="multiway", criterion=criterion, random_state=1000 * seed + repeat
+            )
+            grown = mdi(forest.fit(X, y))
+            varies, errors = grown.standard_error > 1e-9, grown.values - exact.values
+            np.testing.assert_allclose(errors[~varies], 0, rtol=0, atol=1e-9)
+            z.append(errors[varies] / grown.standard_error[varies])
+    z = np.concatenate(z)
     assert 0.93 < np.mean(np.abs(z) < 1.96) < 0.97
     assert 0.85 < np.var(z) < 1.15
     assert abs(np.mean(z)) < 0.15

@@ -178,11 +178,6 @@ def test_curve_is_the_mean_of_the_distribution_and_rises(scenario, given_setting
     assert curve[0] == 0.0
     assert np.all(np.diff(curve) >= 0)
     assert curve[-1] <= r
-    matrix = transition_matrix(scenario, **given_setting)
-    state = np.eye(1, r + 1)[0]
-    for _ in range(n_trees):
-        state = state @ matrix
-    np.testing.assert_allclose(distribution[-1], state, atol=1e-12)
 
 
 @given(st.sampled_from(SCENARIOS), settings_of(most=20, largest_r=4))
