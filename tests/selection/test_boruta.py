@@ -22,15 +22,6 @@ def plain(**options):
     return boruta(estimator=TINY, n_estimators=None, **{"measure": correlation, **options})
 
 
-def everything(model):
-    names = ("selected_", "verdicts_", "hits_", "decided_in_", "support_")
-    return (
-        *(getattr(model, name).tolist() for name in names),
-        {name: np.nan_to_num(values, nan=-9).tolist() for name, values in model.history_.items()},
-        model.importances_.values.tolist(),
-    )
-
-
 # --- rules --------------------------------------------------------------------------------------
 
 
@@ -189,18 +180,3 @@ def test_rate_on_noise():
         X, y = noise(seed, p=20)
         result += len(plain(max_rounds=60, random_state=seed).fit(X, y).selected_) > 0
     assert 0.2 < result / 40 < 0.7  # what the guide says of it
-
-
-# --- work ---------------------------------------------------------------------------------------
-
-
-def test_learning_sets_and_stores(tmp_path):
-    X, y = signal()
-    whole = everything(boruta().fit(X, y))
-    assert everything(boruta().fit(dm.learning_set(X, y))) == whole
-    assert everything(boruta().fit(dm.pack(X, tmp_path / "store"), y)) == whole
-    strata = np.arange(len(y)) % 2
-    within = boruta().fit(dm.learning_set(X, y, strata=strata))
-    assert everything(within) != whole
-    with pytest.raises(ValueError, match="weights"):
-        boruta().fit(dm.learning_set(X, y, sample_weight=np.arange(1.0, 81.0)))

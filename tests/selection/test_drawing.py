@@ -15,7 +15,6 @@ from tests.oracles.theory.subspaces import (
 
 from duramen.selection.subspace_search import (
     among_found,
-    stream,
 )
 
 
@@ -44,15 +43,6 @@ def test_a_subspace_holds_as_many_of_those_found_as_it_has_places_for(problem):
     assert np.isin(drawn, result).sum() >= min(places, len(result))
     if places == 0 and size == n_features:
         assert drawn.tolist() == list(range(n_features))
-
-
-@given(problems())
-def test_what_is_kept_is_in_it(problem):
-    n_features, size, result, _, seed = problem
-    retained = np.array(result[:size], dtype=np.int64)
-    drawn = among_found(np.random.default_rng(seed), retained, n_features, size, size)
-    is_subspace(drawn, n_features, size)
-    assert np.isin(retained, drawn).all()
 
 
 def p_value(draw, distribution, times):
@@ -101,14 +91,3 @@ def test_distribution_among_those_found(result, n_features, size, places):
     result = np.array(result, dtype=np.int64)
     draw = lambda random: among_found(random, result, n_features, size, places)  # noqa: E731
     assert p_value(draw, distribution, 3000) > LEVEL
-
-
-def test_streams_differ_by_seed_tree_and_purpose_and_come_again():
-    first = {
-        (seed, tree, purpose): stream(seed, tree, purpose).integers(2**62)
-        for seed in (0, 1, 2**64 - 1)
-        for tree in range(20)
-        for purpose in range(3)
-    }
-    assert len(set(first.values())) == len(first)
-    assert stream(1, 7, 2).integers(2**62) == first[1, 7, 2]

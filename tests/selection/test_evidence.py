@@ -28,12 +28,6 @@ def test_by_hand_with_probes():
     assert not evidence.excess.any()
 
 
-def test_a_feature_beats_no_probe_of_zero_with_nothing():
-    evidence = Evidence(2)
-    evidence.add(outcome([0, 1], [0.0, 1e-30], probes=[0.0]), nothing_found(2))
-    assert evidence.wins.tolist() == [0, 1]
-
-
 def test_by_hand_with_decoys():
     """What was found before a tree is not compared by it any more, but counts otherwise."""
     evidence = Evidence(4)

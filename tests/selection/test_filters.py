@@ -89,13 +89,6 @@ def test_fcbf_against_brute_force():
     assert dm.InformationFilter("fcbf", n_features=1).fit(X, y).selected_.tolist() == expected[:1]
 
 
-def test_cmim_takes_both_features_of_a_sum_and_no_copy():
-    X = np.array(list(itertools.product([0, 1], repeat=3)) * 4)
-    X = np.column_stack([X, X[:, 0]])
-    model = dm.InformationFilter("cmim", n_features=2).fit(X, 2 * X[:, 0] + X[:, 1])
-    assert sorted(model.selected_.tolist()) == [0, 1]
-
-
 def test_cmim_takes_the_partner_of_a_xor_and_bounded_cmim_does_not():
     """I(X3;Y|X0) = 1 and I(X3;Y) = 0: the conditional information is 1 bit, its bound none."""
     X = np.array(list(itertools.product([0, 1], repeat=4)))
@@ -151,10 +144,6 @@ def test_ridge_is_that_of_formulas():
     three = dm.RidgeSelector(n_features=1)
     three.fit(X, np.digitize(X[:, 0], [-0.5, 0.5]).astype(str))
     assert three.selected_.tolist() == [0]
-    copies = dm.RidgeSelector().fit(np.column_stack([X, X[:, 4]]), y)
-    assert copies.coefficients_[4] == pytest.approx(copies.coefficients_[8])
-    more_columns = dm.RidgeSelector(n_features=2).fit(random.normal(size=(20, 60)), y[:20])
-    assert len(more_columns.selected_) == 2
     X[0, 0] = np.nan
     assert 4 in dm.RidgeSelector(n_features=2).fit(X, y).selected_
 
@@ -180,20 +169,9 @@ def test_relief_says_what_to_install(monkeypatch):
         dm.ReliefF().fit([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1])
 
 
-@one_test
-@pytest.mark.parametrize(
-    ("model", "message"),
-    [
-        (dm.InformationFilter(n_features=None), "InformationFilter: n_features must be an int"),
-    ],
-)
-def test_refusals(model, message):
-    X = np.random.default_rng(0).normal(size=(20, 3))
-    with pytest.raises((ValueError, TypeError), match=message):
-        model.fit(X, X[:, 0] > 0)
-
-
-def test_lasso_refuses_labels_without_an_order():
+def test_refusals():
+    with pytest.raises(ValueError, match="InformationFilter: n_features must be an int"):
+        dm.InformationFilter(n_features=None).fit(np.eye(3), [0, 1, 1])
     with pytest.raises(ValueError, match="has 3 labels without an order"):
         dm.LassoSelector(cv=2).fit([["a"], ["b"], ["c"], ["a"]], [0.0, 1.5, 2.5, 0.5])
 

@@ -69,11 +69,6 @@ def test_without_ties_as_scikit_learn():
     assert result.average_precision == pytest.approx(average_precision_score(truth, values))
 
 
-def test_equal_scores_have_the_precision_of_a_random_order():
-    truth = np.arange(1000) < 100
-    assert areas(np.zeros(1000), truth) == pytest.approx((0.1, 0.1), abs=0.01)
-
-
 def test_of_a_selector_and_its_importances():
     data = dm.datasets.linear_sign(100, 8, n_relevant=2, random_state=0)
     model = dm.Boruta(n_estimators=20, measure="mdi", max_rounds=12, random_state=0)

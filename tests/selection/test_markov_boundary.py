@@ -55,11 +55,6 @@ def test_independent_target():
     assert model.transform(X).shape == (8, 0)
 
 
-def test_refusals():
-    with pytest.raises(ValueError, match="MarkovBoundary: select must be one of"):
-        dm.MarkovBoundary(select="none").fit([[0], [1]], ["a", "b"])
-
-
 def test_focus_among_many_features(monkeypatch):
     """Thousands of other sets determine 200 rows; the two that make the class are the smallest."""
     random = np.random.default_rng(0)

@@ -77,18 +77,6 @@ def test_factors_of_importances():
     np.testing.assert_allclose(other.factors_, 0.3 + (guided.factors_ - 0.5) / 2)
 
 
-def test_a_stronger_penalty_uses_fewer_features():
-    data = dm.datasets.linear_sign(100, 12, n_relevant=2, random_state=0)
-    leaves = dm.RandomForestClassifier(min_samples_leaf=5, max_features=None)
-    sizes = [
-        int(regularized(estimator=leaves, penalty=value).fit(data.X, data.y).support_.sum())
-        for value in (1.0, 0.5, 0.2)
-    ]
-    assert sizes[0] > sizes[2]
-    proxy = regularized(estimator=leaves, penalize="proxy").fit(data.X, data.y)
-    assert proxy.support_.sum() <= 3
-
-
 def test_history_and_entries():
     data = dm.datasets.linear_sign(100, 8, n_relevant=2, random_state=0)
     model = regularized().fit(data.X, data.y)
@@ -102,14 +90,6 @@ def test_history_and_entries():
     assert (model.importances_.values > 0).tolist() == model.support_.tolist()
 
 
-def test_regression_keeps_one_of_identical_columns():
-    X = np.random.default_rng(0).normal(size=(100, 5))
-    X[:, 3] = X[:, 0]
-    leaves = dm.RandomForestRegressor(min_samples_leaf=10)
-    model = regularized(estimator=leaves, penalty=0.2).fit(X, 100.0 * X[:, 0])
-    assert len({0, 3} & set(model.selected_.tolist())) == 1
-
-
 @one_test
 @pytest.mark.parametrize(
     ("options", "message"),
@@ -118,19 +98,7 @@ def test_regression_keeps_one_of_identical_columns():
             {"estimator": dm.RandomForestClassifier(max_leaf_nodes=5)},
             "these trees cannot be guided: max_leaf_nodes",
         ),
-        (
-            {"estimator": dm.TotallyRandomizedTreesClassifier(splits="multiway")},
-            "these trees cannot be guided",
-        ),
         ({"estimator": dm.PERTClassifier()}, "these trees cannot be guided"),
-        (
-            {"estimator": dm.RandomForestClassifier(n_best_splits=2)},
-            "these trees cannot be guided: guidance is for trees that take the best split",
-        ),
-        (
-            {"estimator": dm.RandomForestClassifier(stop_alpha=0.1, stop_permutations=9)},
-            "these trees cannot be guided: guidance is for trees that take the best split",
-        ),
         (
             {"estimator": dm.RandomSubspaceClassifier()},
             "these trees cannot be guided: each tree is grown on some",

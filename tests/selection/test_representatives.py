@@ -29,9 +29,9 @@ def test_one_of_each_cluster_is_kept():
     assert again.selected_.tolist() == model.selected_.tolist()
 
 
-@pytest.mark.parametrize("selector", [dm.InformationFilter("mrmr", n_features=2)])
-def test_in_front_of_a_selector(selector):
+def test_in_front_of_a_selector():
     frame, y = problem()
+    selector = dm.InformationFilter("mrmr", n_features=2)
     line = make_pipeline(dm.ClusterRepresentatives(threshold=0.9), selector)
     line.set_output(transform="pandas").fit(frame, y)
     names = line.transform(frame).columns.tolist()
@@ -45,12 +45,6 @@ def test_in_front_of_a_selector(selector):
     assert spread.values[1] == own.values[own.names.index("b")]
     with pytest.raises(ValueError, match="importances of the 4 representatives"):
         line[0].spread(spread)
-
-
-def test_refusals():
-    frame, _ = problem()
-    with pytest.raises(ValueError, match="threshold must be a number"):
-        dm.ClusterRepresentatives(threshold=2.0).fit(frame)
 
 
 def test_missing_values_are_taken():

@@ -110,16 +110,6 @@ def test_alpha_zero_is_the_random_subspace_method(grown):
         np.testing.assert_array_equal(columns, drawn)
 
 
-def test_a_fraction_of_places_is_not_rounded_down_by_binary_fractions(grown):
-    """0.29 of 100 is 29, although 0.29 * 100 is a little less in binary."""
-    X, y = problem(n=30, p=120)
-    model = selector(8, n_subspace_features=100, keep=0.29, min_draws=0, min_win_rate=0.0).fit(X, y)
-    assert len(model.selected_) == 120
-    sure = stream(model.forest_.seed, 7, 0).choice(120, 29, replace=False, shuffle=False)
-    order = model.selected_[sure]
-    assert np.isin(order, grown[7][1]).all()
-
-
 @pytest.mark.parametrize("relevance", ["probe", "decoy"])
 def test_counts_are_those_of_the_trees(grown, relevance):
     X, y = problem()
@@ -163,6 +153,7 @@ def test_importances_are_those_of_the_trees(variant):
     X, y = problem()
     model = selector(15, **VARIANTS[variant]).fit(X, y)
     forest, columns = model.forest_, model.forest_columns_
+    forest.check()
     assert forest.n_trees == 15
     expected = np.zeros(20)
     for tree in forest:
@@ -183,18 +174,6 @@ def test_importances_are_those_of_the_trees(variant):
         assert mdi.values[-1] > 0  # shadow features: there are fewer than 50 others
     if variant == "random":
         assert forest.settings.max_features == 1
-
-
-@one_test
-@pytest.mark.parametrize("variant", VARIANTS)
-def test_the_forest_is_sound_and_can_be_saved(variant, tmp_path):
-    X, y = problem()
-    model = selector(10, **VARIANTS[variant]).fit(X, y)
-    model.forest_.check()
-    model.forest_.save(tmp_path / "forest.npz")
-    again = dm.Forest.load(tmp_path / "forest.npz")
-    for name, array in model.forest_.arrays().items():
-        np.testing.assert_array_equal(getattr(again, name), array)
 
 
 @pytest.mark.parametrize("task", ["classification", "regression"])
@@ -244,30 +223,11 @@ def test_a_store_of_a_sparse_matrix_gives_what_a_dense_one_gives(tmp_path_factor
     y = X[:, 3] + X[:, 7] > 0
     folder = tmp_path_factory.mktemp("stores")
     numbers = {"n_subspace_features": 12, "n_jobs": 1, **options}
-    tables, fitted = {}, {}
-    for kind, rows in (("sparse", scipy.sparse.csc_matrix(X)), ("dense", X)):
-        with pytest.MonkeyPatch.context() as patch:
-            read = tables[kind] = []
-            patch.setattr(Grower, "_table", noting(Grower._table, read))
-            fitted[kind] = selector(20, **numbers).fit(dm.pack(rows, folder / kind), y)
-    assert everything(fitted["sparse"]) == everything(fitted["dense"])
-    assert len(tables["sparse"]) == 20
-    # Trees with decoys are given dense columns, others those that the matrix has.
-    n_sparse = 0 if options.get("relevance") == "decoy" else 12
-    for table, dense in zip(tables["sparse"], tables["dense"], strict=True):
-        assert (0 if table.sparse is None else table.sparse.n_columns) == n_sparse
-        assert table.nbytes() <= dense.nbytes()
-        assert dense.sparse is None
-
-
-def noting(method, results):
-    """The method, whose results are kept in a list too."""
-
-    def noted(*arguments):
-        results.append(method(*arguments))
-        return results[-1]
-
-    return noted
+    sparse, dense = (
+        selector(20, **numbers).fit(dm.pack(rows, folder / kind), y)
+        for kind, rows in (("sparse", scipy.sparse.csc_matrix(X)), ("dense", X))
+    )
+    assert everything(sparse) == everything(dense)
 
 
 # --- the forest ----------------------------------------------------------------------------
@@ -300,13 +260,6 @@ def test_at_a_split_on_a_probe_rows_go_where_most_went():
         assert followed >= 3
 
 
-def test_containers_of_rows():
-    X, y = problem()
-    expected = everything(selector().fit(X, y))
-    for rows in (X.tolist(), np.asfortranarray(X), scipy.sparse.csc_matrix(X), dm.encode(X)):
-        assert everything(selector().fit(rows, y)) == expected
-
-
 @one_test
 @pytest.mark.parametrize("frame", [None, pd.DataFrame, pl.DataFrame, pa.table])
 def test_trees_without_any_split(frame):
@@ -320,24 +273,6 @@ def test_trees_without_any_split(frame):
         assert model.selected_.shape == (0,)
 
 
-def test_numeric_targets():
-    X, y = problem()
-    numbers = y + X[:, 0] / 8 + 0.5
-    model = selector().fit(X, numbers)
-    assert model.forest_.settings.criterion == "variance"
-    assert not hasattr(model, "classes_")
-    assert model.fit(X, np.array(["no", "yes"])[y]).classes_.tolist() == ["no", "yes"]
-    assert model.fit(X, numbers) is model
-    assert not hasattr(model, "classes_")
-
-
-def test_rows_that_do_not_fit_are_refused():
-    X, y = problem()
-    model = selector(5).fit(X, y)
-    with pytest.raises(ValueError, match=r"X has 19 features.* expecting 20"):
-        model.transform(dm.encode(X[:, :19]))
-
-
 # --- scikit-learn -----------------------------------------------------------------------------
 
 
@@ -346,19 +281,10 @@ def test_rows_that_do_not_fit_are_refused():
     ("estimator", "relevance", "message"),
     [
         (dm.RandomForestClassifier(), "probe", "estimator must be a forest whose trees have all"),
-        (dm.ExtraTreesClassifier(max_samples=0.5), "probe", "estimator must be a forest whose"),
-        (dm.RandomSubspaceClassifier(), "decoy", "estimator must be a forest whose trees have all"),
         (dm.ExtraTreesClassifier(class_weight="balanced"), "probe", "got 'ExtraTreesClassifier'"),
         (dm.GuidedForestClassifier(bootstrap=False), "probe", "got 'GuidedForestClassifier'"),
         (dm.PERTClassifier(), "decoy", "relevance must be 'probe' or 'positive'"),
         (dm.ExtraTreesClassifier(max_leaf_nodes=4), "decoy", "relevance must be 'probe'"),
-        (
-            dm.ExtraTreesClassifier(min_impurity_decrease=0.1),
-            "decoy",
-            "without max_leaf_nodes, min_imp",
-        ),
-        (dm.ExtraTreesClassifier(stop_alpha=0.05), "decoy", "relevance must be 'probe'"),
-        (dm.ExtraTreesClassifier(n_best_splits=2), "decoy", "relevance must be 'probe'"),
         (dm.ExtraTreesClassifier(ccp_alpha=0.1), "decoy", "relevance must be 'probe'"),
         (
             dm.ExtraTreesClassifier(max_features=5000),
@@ -407,18 +333,6 @@ def test_memory_says_how_many_features():
     model = selector(2, memory="1GB", **options).fit(X, y)
     assert model.n_subspace_features_ == 1500
     assert selector(1, **options).fit(X, y).n_subspace_features_ == 1500
-
-
-def test_memory_holds_the_widest_columns(tmp_path):
-    """Whichever are drawn: 300 values of 300 rows take two bytes each, and 24 a value."""
-    X, y = problem(n=300, p=400)
-    X[:, :40] = np.random.default_rng(0).normal(size=(300, 40))
-    X[5, 7] = np.nan
-    wide, narrow = 300 * 16 + 24 * 300 + 400, 300 * 12 + 24 * 3 + 400
-    expected = 40 + (10**6 - 40 * wide) // narrow
-    options = {"n_subspace_features": None, "memory": "1MB", "relevance": "decoy"}
-    for source in (X, dm.pack(X, tmp_path / "s"), dm.encode(X)):
-        assert selector(1, **options).fit(source, y).n_subspace_features_ == expected
 
 
 def test_memory_that_will_not_do_is_refused():

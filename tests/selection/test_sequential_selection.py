@@ -159,15 +159,6 @@ def test_all_sets_are_scored_once(sizes):
     assert path.first == [value[frozenset([j])] for j in range(6)]
 
 
-def test_the_best_of_all_sets_is_found():
-    X = np.array(list(itertools.product([0, 1], repeat=4)) * 5, dtype=float)
-    y = (X[:, 1] != X[:, 3]).astype(int)
-    tree = DecisionTreeClassifier(random_state=0)
-    model = dm.SequentialSelection(tree, direction="exhaustive", cv=2, random_state=0).fit(X, y)
-    assert (model.selected_.tolist(), model.score_) == ([1, 3], 1.0)
-    assert model.n_scored_ == 15
-
-
 def test_rows_of_the_fit_are_scored():
     random = np.random.default_rng(1)
     X = random.normal(size=(40, 6))

@@ -1,7 +1,6 @@
 """Stability selection beside artificial features."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn.linear_model import lasso_path
 
@@ -27,13 +26,6 @@ def test_relevant_features_are_selected(learner):
     assert model.fdp_ == (1 + reached[1]) / reached[0] == model.history_["fdp"].min()
     assert np.array_equal(np.flatnonzero(model.frequency_ >= model.threshold_),
                           np.sort(model.selected_))  # fmt: skip
-
-
-def test_classes_by_lasso_are_those_of_their_indicators():
-    X, y = lines(150)
-    labels = np.array(["a", "b", "c"])[np.digitize(y, [-1, 1])]
-    model = dm.StabilitySelection(learner="lasso", n_draws=30, random_state=0).fit(X, labels)
-    assert set(model.selected_) >= {0, 1, 2, 3, 4}
 
 
 def test_the_first_columns_are_those_of_the_path_by_coordinate_descent():
@@ -128,20 +120,3 @@ def test_noise_is_seldom_selected(learner):
         )
         selected += bool(len(model.fit(X, y).selected_))
     assert selected <= 9
-
-
-def test_noise_columns_of_many_values_do_not_take_the_place_of_relevant_features():
-    """Five relevant numbers beside five noise columns of 30 categories, by default and by MDI."""
-    random = np.random.default_rng(0)
-    X = pd.DataFrame(random.normal(size=(200, 8))).add_prefix("x")
-    y = X.iloc[:, :5].sum(axis=1) + 0.5 * random.normal(size=200) > 0
-    for j in range(5):
-        X[f"noise{j}"] = pd.Categorical(random.integers(0, 30, 200).astype(str))
-    frequency = {
-        measure: dm.StabilitySelection(n_estimators=30, n_draws=20, measure=measure, random_state=0)
-        .fit(X, y)
-        .frequency_
-        for measure in ("auto", "mdi")
-    }
-    assert frequency["auto"][:5].mean() > 3 * frequency["auto"][8:].mean()
-    assert frequency["mdi"][:5].max() < frequency["mdi"][8:].min()

@@ -1,12 +1,10 @@
 """One tree of a search, and what its columns get beyond their decoys."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
 import duramen as dm
-from duramen.forests import GrowthSettings, grow
+from duramen.forests import GrowthSettings
 from duramen.forests.forest import mean_decreases
 from duramen.forests.growth import grow_beside_decoys
 from duramen.forests.structure import ARRAY_NAMES
@@ -70,10 +68,3 @@ def test_the_tree_does_not_depend_on_what_was_found(grower):
         np.testing.assert_array_equal(new.values, forest.values)
         for name in ARRAY_NAMES:
             np.testing.assert_array_equal(new.arrays[name], forest.arrays[name])
-
-
-def test_without_decoys_and_probes_the_tree_is_the_forests(grower):
-    outcome = replace(grower, decoy=False).grow(2, COLUMNS, NEW)
-    data = grower.data.with_table(grower.data.table.take_columns(COLUMNS))
-    forest = grow(data, SETTINGS, n_trees=1, seed=SEED, first_tree=2)
-    np.testing.assert_array_equal(outcome.values, mean_decreases(forest).values)
