@@ -512,7 +512,7 @@ class BaseForest(ABC, BaseEstimator):  # type: ignore[misc]
             trees.append(single)
         return trees
 
-    # Importances and text
+    # Importances and files
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
@@ -526,11 +526,6 @@ class BaseForest(ABC, BaseEstimator):  # type: ignore[misc]
         values = mean_decreases(self.forest_).values
         total = values.sum()
         return values / total if total > 0 else np.zeros_like(values)
-
-    def export_text(self, tree_index: int = 0, **options: Any) -> str:
-        """Write one tree as indented text (see :func:`duramen.forests.export.export_text`)."""
-        check_is_fitted(self, "forest_")
-        return export.export_text(self.forest_, tree_index, **options)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Save the fitted estimator to one .npz file, without pickle.

@@ -1,133 +1,13 @@
-"""Trees as text, and as the library shap reads them."""
+"""Trees as the library shap reads them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from duramen.forests.forest import Forest, Tree
-from duramen.forests.structure import (
-    ANY,
-    FAMILY_MASK,
-    MISSING_FIRST,
-    MULTIWAY,
-    ONE_VS_REST,
-    ORDERED,
-    depths,
-    parents,
-)
-from duramen.support.checks import check_integer, check_optional_integer
-from duramen.support.text import escaped
-
-LISTED = 6
-
-
-def export_text(
-    forest: Forest, tree_index: int = 0, *, max_depth: int | None = None, decimals: int = 4
-) -> str:
-    """Write one tree as indented text, one line a branch.
-
-    Parameters
-    ----------
-    forest : Forest
-        The forest.
-    tree_index : int
-        Number of the tree, counted from 0.
-    max_depth : int or None
-        Depth below which branches are left out; None for the whole tree.
-    decimals : int
-        Significant digits of numbers.
-
-    Returns
-    -------
-    str
-        Every line names the test that leads to a node, and ends in the rows, the weight and the
-        impurity there; at a leaf it also gives the prediction.
-
-    Raises
-    ------
-    IndexError
-        When there is no such tree.
-    """
-    tree = forest.tree(tree_index)
-    max_depth = check_optional_integer("export_text", "max_depth", max_depth, 0)
-    decimals = check_integer("export_text", "decimals", decimals, 1, most=17)
-
-    def shown(value: Any) -> str:
-        is_number = isinstance(value, float | np.floating)
-        return f"{value:.{decimals}g}" if is_number else escaped(str(value))
-
-    lines = []
-    stack = [(0, 0, "all rows")]  # node, its depth, and the test that leads there
-    while stack:
-        node, depth, test = stack.pop()
-        facts = (
-            f"rows {tree.rows[node]}, weight {shown(tree.weight[node])}, "
-            f"{forest.settings.criterion} {shown(tree.impurity[node])}"
-        )
-        ending = ""
-        if tree.feature[node] < 0:
-            values = tree.values[tree.child[node]]
-            ending = f": {shown(values[0])}"
-            if forest.classes is not None:
-                best = int(np.argmax(values))
-                ending = f": {shown(forest.classes[best])} ({shown(values[best])})"
-        elif max_depth is not None and depth >= max_depth:
-            ending = " ..."
-        else:
-            tests = enumerate(_tests(forest, tree, node, shown), start=int(tree.child[node]))
-            stack += reversed([(child, depth + 1, test) for child, test in tests])
-        indent = "|   " * (depth - 1) + "|--- " if depth else ""
-        lines.append(f"{indent}{test} [{facts}]{ending}\n")
-    return "".join(lines)
-
-
-def _tests(forest: Forest, tree: Tree, node: int, shown: Callable[[Any], str]) -> list[str]:
-    """Describe the test of each branch below an inner node, in the order of its children."""
-    column, cut = int(tree.feature[node]), int(tree.cut[node])
-    name, schema = escaped(forest.names[column]), forest.schema
-    begin, end = schema.value_offsets[column : column + 2]
-    own = schema.labels.get(column, schema.cut_values[begin:end])  # empty where none is looked up
-    values = list(map(shown, own))
-    missing, n_values = bool(schema.missing[column]), int(schema.n_values[column])
-    names = [*values, "missing"] if missing else values
-    family = int(tree.split[node]) & FAMILY_MASK
-    if family == MULTIWAY:
-        count = int(tree.pool[cut])
-        return [f"{name} = {names[code]}" for code in tree.pool[cut + 2 : cut + 2 + count]]
-    if family == ANY:
-        words = tree.pool[cut : cut + (len(names) + 31) // 32]
-        bits = [bool(words[code // 32] >> np.uint32(code % 32) & 1) for code in range(len(names))]
-        first = [label for label, bit in zip(names, bits, strict=True) if bit]
-        others = [label for label, bit in zip(names, bits, strict=True) if not bit]
-        return [f"{name} in {_listed(labels)}" for labels in (first, others)]
-    alone = family == ORDERED and np.isinf(tree.threshold[node])  # missing against all others
-    if alone:
-        tests = [f"{name} known", name]
-    elif family == ONE_VS_REST:
-        tests = [f"{name} = {names[cut]}", f"{name} != {names[cut]}"]
-    elif schema.kinds[column] == "nominal":
-        tests = [
-            f"{name} in {_listed(values[: cut + 1])}",
-            f"{name} in {_listed(values[cut + 1 :])}",
-        ]
-    else:
-        numeric = schema.kinds[column] == "numeric"
-        bound = shown(tree.threshold[node]) if numeric else values[cut]
-        tests = [f"{name} <= {bound}", f"{name} > {bound}"]
-    if missing and cut != n_values:
-        side = 0 if tree.split[node] & MISSING_FIRST else 1
-        tests[side] += " missing" if alone else " or missing"
-    return tests
-
-
-def _listed(entries: list[str]) -> str:
-    """Format a set of labels, cut short where it is long."""
-    if len(entries) > LISTED:
-        entries = [*entries[: LISTED - 1], f"... {len(entries) - LISTED + 1} more"]
-    return "{" + ", ".join(entries) + "}"
+from duramen.forests.forest import Forest
+from duramen.forests.structure import FAMILY_MASK, MISSING_FIRST, ORDERED, depths, parents
 
 
 def shap_trees(forest: Any) -> dict[str, Any]:

@@ -88,15 +88,12 @@ def grow(
     if settings.cut == "best" and target.n_classes > 2:
         refuse_many_categories(table, settings, target.n_classes)
     if target.censored:
-        if settings.splits == "multiway" or settings.cut == "pert":
+        binary = settings.splits != "multiway" and settings.cut != "pert"
+        if not binary or settings.ccp_alpha > 0 or settings.min_impurity_split > 0:
             raise ValueError(
                 "grow: survival trees must have binary splits, neither multiway ones nor those of "
-                "PERT"
-            )
-        if settings.ccp_alpha > 0 or settings.min_impurity_split > 0:
-            raise ValueError(
-                "grow: ccp_alpha and min_impurity_split must be 0 in survival, where nodes have no "
-                "impurity. Hint: max_leaf_nodes or min_samples_leaf bound survival trees."
+                "PERT, and ccp_alpha and min_impurity_split of 0, as nodes have no impurity. Hint: "
+                "max_leaf_nodes or min_samples_leaf bound survival trees."
             )
         whole = weights is None or (weights == np.floor(weights)).all()
         if not whole or (weights is not None and weights.sum() > _MOST_COPIES):
@@ -287,19 +284,17 @@ class Guidance:
             permutation, draw columns for a tree, or, with factors, limit the number of leaves; or
             if fewer columns than candidates have a weight.
         """
-        reason = ""
-        if settings.splits == "multiway" or settings.cut == "pert":
-            reason = "multiway trees and PERT draw candidates in other ways"
-        elif settings.n_best_splits > 1 or settings.stop_permutations:
-            reason = "guidance is for trees that take the best split, and test it by chi-square"
-        elif settings.column_samples:
-            reason = "each tree is grown on some of the features"
-        elif self.factors is not None and settings.max_leaf_nodes is not None:
-            reason = "max_leaf_nodes grows nodes in another order"
-        elif self.of_score and settings.criterion != "gini":
-            reason = "the proxy is that of the Gini index"
-        if reason:
-            raise ValueError(f"{owner}: these trees cannot be guided: {reason}.")
+        plain = settings.n_best_splits == 1 and not settings.stop_permutations
+        at_nodes = settings.splits != "multiway" and settings.cut != "pert"
+        in_order = self.factors is None or settings.max_leaf_nodes is None
+        of_gini = not self.of_score or settings.criterion == "gini"
+        if not (plain and at_nodes and in_order and of_gini and not settings.column_samples):
+            raise ValueError(
+                f"{owner}: these trees cannot be guided. Guided trees take the best binary split "
+                "of candidates drawn at each node among all features: n_best_splits must be 1, "
+                "stop_permutations and n_subspace_features None, and, to penalize new features, "
+                "max_leaf_nodes None and criterion 'gini'."
+            )
         positive = int(np.count_nonzero(self.weights))
         if positive < settings.max_features:
             raise ValueError(
