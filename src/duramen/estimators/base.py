@@ -30,7 +30,7 @@ from duramen.data import (
 from duramen.data.learning_sets import learning_set_of, of_ordinary_size, whole_ratios
 from duramen.data.memory import require_memory
 from duramen.data.sources import categorical_kinds, names_of, shape_of, table_like
-from duramen.forests import export, prediction, storage
+from duramen.forests import prediction, storage
 from duramen.forests.forest import Forest, TreeStream, joined, mean_decreases
 from duramen.forests.growth import Guidance, forest_of, grow
 from duramen.forests.memory import (

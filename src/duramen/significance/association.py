@@ -224,6 +224,7 @@ def joint_statistics(
         sizes, axes = np.linalg.eigh(products)
         spanned = sizes > _SPANNED**2 * len(products) * max(float(sizes[-1]), 0.0)
         sizes, axes = sizes[spanned], axes[:, spanned]
+        roots = np.sqrt(sizes)
         penalties = _PENALTIES * sizes.sum() / len(products)
         n_free = n - n_strata
         features, first_of, widths = np.unique(
@@ -236,7 +237,7 @@ def joint_statistics(
             last = min(n_orders, first + at_a_time)
             permuted = np.stack([scores[order(b)] for b in range(first, last)], axis=1)
             permuted = centered_within(permuted, strata)  # groups of other sizes may be drawn
-            rotated = axes.T @ (columns.T @ permuted) / np.sqrt(sizes)[:, None]  # (r, b)
+            rotated = axes.T @ (columns.T @ permuted) / roots[:, None]  # (r, b)
             left = np.square(permuted).sum(axis=0) - lost @ np.square(rotated)
             best = (left / (n_free - shrunk.sum(axis=1))[:, None] ** 2).argmin(axis=0)
             for i in np.unique(best):
@@ -244,36 +245,25 @@ def joint_statistics(
                 freedom = float(n_free - lost[i].sum())  # tr(M^2)
                 variance = (left[i, mine] + _LEAST_VARIANCE * n_free) / freedom
                 own = rotated[:, mine] / np.sqrt(variance)
+                penalty, weights = penalties[i], 1.0 / (sizes + penalties[i])
                 for m in np.unique(widths):  # features with the same number of columns
-                    places = first_of[widths == m, None] + np.arange(m)
-                    scored = _ridge_scores(sizes, axes[places], penalties[i], own, freedom)
+                    of = axes[first_of[widths == m, None] + np.arange(m)]  # (g, m, r)
+                    once, twice = (  # P Z^T h, and P of that
+                        ((of * factors).reshape(-1, len(sizes)) @ own).reshape(-1, m, len(mine))
+                        for factors in (roots * weights, roots * weights**2)
+                    )
+                    spread = (of * (sizes * weights**2)) @ of.swapaxes(1, 2)
+                    # P is 1 / penalty where the columns have no axes, as they depend on each other.
+                    inverse = (of * (weights - 1.0 / penalty)) @ of.swapaxes(1, 2)
+                    alone = np.linalg.solve(inverse + np.eye(m) / penalty, once)
+                    # The squared residuals of the model without the feature are larger by this.
+                    more = (alone * (2.0 * penalty * twice + spread @ alone)).sum(axis=1)
+                    ratio = (once * np.linalg.solve(spread, once)).sum(axis=1)
+                    scored = normal_scores(ratio * (freedom / (freedom + more)), m).T
                     statistics[np.ix_(first + mine, features[widths == m])] = scored
         return np.round(statistics, _DECIMALS, out=statistics)
 
     return statistics
-
-
-def _ridge_scores(
-    sizes: FloatArray, axes: FloatArray, penalty: float, rotated: FloatArray, freedom: float
-) -> FloatArray:
-    """Return the normal scores of g features of m columns each, (b, g).
-
-    `sizes` are the eigenvalues of the products, (r,), `axes` the rows of the eigenvectors for these
-    columns, (g, m, r), and `rotated`, (r, b), the products of the axes and the permuted scores,
-    whose residuals have a variance of 1.
-    """
-    (g, m, r), n = axes.shape, rotated.shape[1]
-    weights, roots = 1.0 / (sizes + penalty), np.sqrt(sizes)
-    effects = ((axes * (roots * weights)).reshape(-1, r) @ rotated).reshape(g, m, n)
-    again = ((axes * (roots * weights**2)).reshape(-1, r) @ rotated).reshape(g, m, n)  # P b
-    variance = (axes * (sizes * weights**2)) @ axes.swapaxes(1, 2)
-    # P is 1 / penalty where the columns have no axes, as they depend on each other.
-    inverse = (axes * (weights - 1.0 / penalty)) @ axes.swapaxes(1, 2) + np.eye(m) / penalty
-    alone = np.linalg.solve(inverse, effects)
-    # The squared residuals of the model without the feature are larger by this.
-    more = (alone * (2.0 * penalty * again + variance @ alone)).sum(axis=1)
-    ratio = (effects * np.linalg.solve(variance, effects)).sum(axis=1)
-    return normal_scores(ratio * (freedom / (freedom + more)), m).T
 
 
 def _columns_of(table: EncodedTable, j: int, strata: IntArray | None) -> FloatArray:

@@ -554,22 +554,19 @@ def estimate_cost(
         subject = subject.of_rows(np.sort(drawn[:n_rows]), key="cost")
 
     def task(seed: int) -> Any:
-        if permuted:
-            return subject.permuted_scores(0, seed)
-        return subject.scores(seed)
+        return subject.permuted_scores(0, seed) if permuted else subject.scores(seed)
 
-    def took(seeds: range) -> float:
-        start = time.perf_counter()
-        for _ in run(zip(seeds, strict=True)):
-            pass
-        return time.perf_counter() - start
-
+    # The first forest of a process may be slower than the others.
     at_a_time, done, seconds = min(n_threads, count), 0, 0.0
     with running(task, at_a_time) as run:
-        first = took(range(1))  # the first forest of a process may be slower than the others
+        start = time.perf_counter()
+        list(run([(0,)]))
+        first = time.perf_counter() - start
         if first > _LONG and at_a_time == 1:
             return Cost(first * count, count, n_threads)
         while not done or (seconds < _ENOUGH and done < _MOST_ROUNDS * at_a_time):
-            seconds += took(range(1 + done, 1 + done + at_a_time))
+            start = time.perf_counter()
+            list(run((seed,) for seed in range(1 + done, 1 + done + at_a_time)))
+            seconds += time.perf_counter() - start
             done += at_a_time
     return Cost(seconds / done * count, count, n_threads)

@@ -311,20 +311,25 @@ class _Scan:
         ranks = self.ranks[:, begin:].astype(np.float64)
         rows, columns = first[begin:end] - first[begin], first[begin:-1] - first[begin]
         feature, place = self.feature[first[begin] :], np.arange(ranks.shape[1])
-        strongest = np.zeros((end - begin, len(place)))
+        strongest, first_ranks = np.zeros((end - begin, len(place))), ranks[:, : end - begin]
+        pairs = feature[: here.shape[1], np.newaxis] < feature  # each pair once
+        of_features = place[: end - begin, np.newaxis] < place
         for k, residual in enumerate(self.residuals):
             of_rows = self.weights[k], self.variances[k]
-            cuts = _Contrasts.of_cuts(feature, here, there, *of_rows)
-            products = _Contrasts.of_products(place, ranks[:, : end - begin], ranks, *of_rows)
-            of_cuts = cuts(residual)
+            kinds = (
+                (here, there, _of_cuts(pairs, here, there, *of_rows)),
+                (first_ranks, ranks, _of_products(of_features, first_ranks, ranks, *of_rows)),
+            )
+            of_cuts, of_products = (_contrasts(*kind, residual) for kind in kinds)
             most, least = (
                 ufunc.reduceat(ufunc.reduceat(of_cuts, rows, axis=0), columns, axis=1)
                 for ufunc in (np.maximum, np.minimum)
             )
-            for top in (np.where(most >= -least, most, least), products(residual)):
+            for top in (np.where(most >= -least, most, least), of_products):
                 strongest = np.where(np.abs(top) > np.abs(strongest), top, strongest)
             for b, errors in enumerate(self.drawn[:, k].astype(np.float64)):
-                for contrasts in (cuts(errors), products(errors)):
+                for kind in kinds:
+                    contrasts = _contrasts(*kind, errors)
                     largest[b] = max(largest[b], contrasts.max(), -contrasts.min())
         above, below = np.nonzero(strongest)
         values = strongest[above, below]
@@ -384,87 +389,80 @@ _POWERS = ((1, 1), (0, 0), (1, 0), (0, 1), (2, 0), (0, 2))
 _COLLINEAR = 1e-9  # added to the mean squares of these functions
 _LEAST_LEFT = 1e-3  # of the mean square of a product, in the residuals of its regression
 
+# Contrasts of residuals by pairs of columns, over their standard errors: sums of the residuals
+# times a function of both columns, their product less functions of one of them. They have the
+# coefficients of the product and of 1, and of functions of the first and of the second column.
+Coefficients = tuple[
+    FloatArray,
+    FloatArray,
+    list[tuple[FloatArray, FloatArray]],
+    list[tuple[FloatArray, FloatArray]],
+]
 
-@dataclass(frozen=True, eq=False)
-class _Contrasts:
-    """Contrasts of residuals by pairs of columns, over their standard errors.
 
-    A contrast is the sum of the residuals times a function of both columns: their product, less
-    functions of one of them.
-    """
+def _of_cuts(
+    pairs: BoolArray,
+    here: FloatArray,
+    there: FloatArray,
+    weights: FloatArray,
+    variances: FloatArray,
+) -> Coefficients:
+    """Return contrasts of the means of four quadrants with enough rows."""
 
-    here: FloatArray  # (n, a)
-    there: FloatArray  # (n, b)
-    both: FloatArray  # (a, b), coefficients of the product, and of 1
-    total: FloatArray
-    of_first: list[tuple[FloatArray, FloatArray]]  # a function of each column, and coefficients
-    of_second: list[tuple[FloatArray, FloatArray]]
+    def quadrants(of_rows: FloatArray) -> list[FloatArray]:
+        """Return sums over the rows with both indicators, the first, the second, none."""
+        both = here.T @ (there * of_rows[:, np.newaxis])
+        first, second = (of_rows @ here)[:, np.newaxis], (of_rows @ there)[np.newaxis]
+        return [both, first - both, second - both, of_rows.sum() - first - second + both]
 
-    @classmethod
-    def of_cuts(
-        cls,
-        feature: IntArray,
-        here: FloatArray,
-        there: FloatArray,
-        weights: FloatArray,
-        variances: FloatArray,
-    ) -> _Contrasts:
-        """Return contrasts of the means of four quadrants with enough rows."""
+    sizes = quadrants(weights)
+    enough = pairs & (np.minimum.reduce(sizes) >= _LEAST)
+    inverse = [1.0 / np.where(enough, size, 1.0) for size in sizes]
+    variance = np.zeros(enough.shape)
+    for part, scale in zip(quadrants(variances), inverse, strict=True):
+        variance += part * scale**2
+    scale = _inverse_root(variance, enough)
+    both, first, second, neither = (part * scale for part in inverse)
+    of_first, of_second = [(here, -(first + neither))], [(there, -(second + neither))]
+    return both + first + second + neither, neither, of_first, of_second
 
-        def quadrants(of_rows: FloatArray) -> list[FloatArray]:
-            """Return sums over the rows with both indicators, the first, the second, none."""
-            both = here.T @ (there * of_rows[:, np.newaxis])
-            first, second = (of_rows @ here)[:, np.newaxis], (of_rows @ there)[np.newaxis]
-            return [both, first - both, second - both, of_rows.sum() - first - second + both]
 
-        sizes = quadrants(weights)
-        enough = feature[: here.shape[1], np.newaxis] < feature  # each pair once
-        enough &= np.minimum.reduce(sizes) >= _LEAST
-        inverse = [1.0 / np.where(enough, size, 1.0) for size in sizes]
-        variance = np.zeros(enough.shape)
-        for part, scale in zip(quadrants(variances), inverse, strict=True):
-            variance += part * scale**2
-        scale = _inverse_root(variance, enough)
-        both, first, second, neither = (part * scale for part in inverse)
-        total = both + first + second + neither
-        of_first, of_second = [(here, -(first + neither))], [(there, -(second + neither))]
-        return cls(here, there, total, neither, of_first, of_second)
+def _of_products(
+    pairs: BoolArray,
+    here: FloatArray,
+    there: FloatArray,
+    weights: FloatArray,
+    variances: FloatArray,
+) -> Coefficients:
+    """Return contrasts of products less their regression on both columns and their squares."""
+    gram = _gram(here, there, weights)
+    ridge = _COLLINEAR * weights.sum() * np.eye(len(_POWERS) - 1)
+    fit = np.linalg.solve(gram[..., 1:, 1:] + ridge, gram[..., 1:, :1])[..., 0]
+    contrast = np.concatenate([np.ones((*fit.shape[:2], 1)), -fit], axis=2)
 
-    @classmethod
-    def of_products(
-        cls,
-        feature: IntArray,
-        here: FloatArray,
-        there: FloatArray,
-        weights: FloatArray,
-        variances: FloatArray,
-    ) -> _Contrasts:
-        """Return contrasts of products less their regression on both columns and their squares."""
-        gram = _gram(here, there, weights)
-        ridge = _COLLINEAR * weights.sum() * np.eye(len(_POWERS) - 1)
-        fit = np.linalg.solve(gram[..., 1:, 1:] + ridge, gram[..., 1:, :1])[..., 0]
-        contrast = np.concatenate([np.ones((*fit.shape[:2], 1)), -fit], axis=2)
+    def square(gram: FloatArray) -> FloatArray:
+        return np.asarray(((gram @ contrast[..., np.newaxis])[..., 0] * contrast).sum(axis=2))
 
-        def square(gram: FloatArray) -> FloatArray:
-            return np.asarray(((gram @ contrast[..., np.newaxis])[..., 0] * contrast).sum(axis=2))
+    enough = pairs & (square(gram) > _LEAST_LEFT * gram[..., 0, 0])
+    contrast *= _inverse_root(square(_gram(here, there, variances)), enough)[..., np.newaxis]
+    both, total, first, second, *squares = np.ascontiguousarray(np.moveaxis(contrast, 2, 0))
+    of_first = [(here, first), (here**2, squares[0])]
+    return both, total, of_first, [(there, second), (there**2, squares[1])]
 
-        enough = feature[: here.shape[1], np.newaxis] < feature  # each pair once
-        enough &= square(gram) > _LEAST_LEFT * gram[..., 0, 0]
-        contrast *= _inverse_root(square(_gram(here, there, variances)), enough)[..., np.newaxis]
-        both, total, first, second, *squares = np.ascontiguousarray(np.moveaxis(contrast, 2, 0))
-        of_first = [(here, first), (here**2, squares[0])]
-        return cls(here, there, both, total, of_first, [(there, second), (there**2, squares[1])])
 
-    def __call__(self, residual: FloatArray) -> FloatArray:
-        """Return the contrasts of all pairs of columns, shape (a, b)."""
-        values: FloatArray = (self.here * residual[:, np.newaxis]).T @ self.there
-        values *= self.both
-        values += self.total * residual.sum()
-        for columns, coefficients in self.of_first:
-            values += coefficients * (residual @ columns)[:, np.newaxis]
-        for columns, coefficients in self.of_second:
-            values += coefficients * (residual @ columns)
-        return values
+def _contrasts(
+    here: FloatArray, there: FloatArray, coefficients: Coefficients, residual: FloatArray
+) -> FloatArray:
+    """Return the contrasts of all pairs of columns, shape (a, b)."""
+    both, total, of_first, of_second = coefficients
+    values: FloatArray = (here * residual[:, np.newaxis]).T @ there
+    values *= both
+    values += total * residual.sum()
+    for columns, factors in of_first:
+        values += factors * (residual @ columns)[:, np.newaxis]
+    for columns, factors in of_second:
+        values += factors * (residual @ columns)
+    return values
 
 
 def _gram(here: FloatArray, there: FloatArray, of_rows: FloatArray) -> FloatArray:

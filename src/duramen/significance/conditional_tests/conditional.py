@@ -23,7 +23,6 @@ from duramen.significance.conditional_tests.inference import (
     Predictions,
     all_rows,
     combined,
-    count_units,
     covariance_p_value,
     randomization_p_value,
     t_statistic,
@@ -61,7 +60,6 @@ _LEAST_DRAWS, _DRAWS_A_TEST = 999, 20  # of randomization tests
 _STRONG = 0.2  # fraction of what is left of the target that only a strong effect predicts
 _FEW_ROWS = 20.0  # rows' worth of variation of its own below which a feature is hardly tested
 _HINT = ". Hint: test clusters of correlated features together, with feature_groups"
-_ONCE = ". Hint: give a category as one column, and leave copies out"
 _OF_DIAGNOSIS = 2**31  # number of its seed
 _LARGE_FRACTION = 0.2  # of an association that goes through another feature
 _MOST_NAMED = 3
@@ -273,7 +271,8 @@ def conditional(
     varies = np.array([fitted.scores.widths[of].any() for of in hypotheses])
     determined = np.array([fitted.determined(of) for of in hypotheses])
     can_tell = varies & ~determined
-    notes = limits(explained[~determined], varies & determined, data.n_rows, tested, units)
+    n_units, what = (data.n_rows, "rows") if units is None else (rows.n_units, "groups of rows")
+    notes = limits(explained[~determined], varies & determined, n_units, tested, what)
     warn_of(name, notes)
 
     # Predictions of held-out rows: with features drawn, also of permuted targets, or without them.
@@ -328,13 +327,44 @@ def conditional(
         unit="forest",
     )
     folds = [jobs[first : first + n_folds] for first in range(0, len(jobs), n_folds)]
+    response = fitting.response
     details: dict[str, FloatArray] = {"explained": explained}
-    if draws:
+    p_values = np.ones(len(hypotheses))
+    if draws:  # all runs but the first are of permuted targets
         lines = PartialRegression.of(fitting, fitted.scores) if method == "covariance" else None
-        p_values, scores, of_covariances = _of_draws(folds, orders, fitting, fitted, lines)
-        details |= of_covariances
-    else:
-        p_values, scores = _of_omissions(folds, fitting, fitted, method)
+        statistics = np.empty((len(orders), len(hypotheses)))
+        for run, (part, order) in enumerate(zip(folds, orders, strict=True)):
+            predicted, replaced = all_rows(part, "predicted"), all_rows(part, "replaced", 2)
+            of_run = response if order is None else response[order]
+            predictions = Predictions(of_run, predicted, replaced, units)
+            for g in range(len(hypotheses)):
+                values = predictions.added(g, impact=lines is None)
+                statistics[run, g] = t_statistic(values, units)
+            if not run:
+                observed = predictions
+        scores = np.array([observed.added(g).mean() for g in range(len(hypotheses))])
+        null = statistics[1:][statistics[1:] != 0.0]
+        spread = max(1.0, float(np.sqrt(np.square(null).mean()))) if len(null) else 1.0
+        p_values = upper_tail(statistics[0] / spread, n_units)
+        if lines is not None:
+            by_line = lines if lines.error < observed.error else None
+            linear = slope_p_values(fitted, fitting.design, hypotheses, observed, by_line)
+            details |= {"p_linear": linear, "p_any": p_values}
+            p_values = combined(linear, p_values, 0.5 if by_line is None else OF_LINES)
+    else:  # forests that were grown without features, and one with all
+        rests = [response - all_rows(part, "predicted") for part in folds]
+        losses = np.array([np.square(rest).sum(axis=1) for rest in rests])
+        worse = losses[:-1] - losses[-1]
+        scores = worse.mean(axis=1)
+        if method == "loco":
+            of_losses = np.array([t_statistic(values, units) for values in worse])
+            p_values = upper_tail(of_losses, n_units)
+        else:
+            most = max(_LEAST_DRAWS, _DRAWS_A_TEST * len(hypotheses))
+            for g, features in enumerate(of.tolist() for of in hypotheses):
+                drawn = partial(fitted.drawn_scores, features)
+                own = fitted.scores.of_features(features)
+                p_values[g] = randomization_p_value(rests[g], own, drawn, most)
 
     p_values = np.where(can_tell, p_values, 1.0)
     q_values, adjustment = tested.q_values(p_values), HIERARCHICAL
@@ -422,31 +452,22 @@ def check_rows(data: Data, n_folds: int = 5, owner: str = _FUNCTION) -> None:
 
 
 def limits(
-    explained: FloatArray,
-    determined: BoolArray,
-    n_rows: int,
-    hypotheses: Hypotheses,
-    groups: IntArray | None = None,
+    explained: FloatArray, determined: BoolArray, n_rows: int, hypotheses: Hypotheses, rows: str
 ) -> list[str]:
-    """Return notes where others determine features, features vary too little, or rows are few.
-
-    Of rows in groups, which may depend on each other, the groups are counted.
-    """
+    """Return notes where others determine features, features vary too little, or rows are few."""
     from scipy.special import stdtrit
 
-    notes, n_hypotheses, rows = list[str](), len(hypotheses), "rows"
+    notes, n_hypotheses = list[str](), len(hypotheses)
     several = any(len(features) > 1 for features in hypotheses.features)
-    what, hint = ("groups and features", "") if several else ("features", _HINT)
+    what = "groups and features" if several else "features"
     if determined.any():
         names = [hypotheses.names[g] for g in np.flatnonzero(determined)[:_MOST_NAMED]]
         more = ", ..." if determined.sum() > len(names) else ""
         notes.append(
-            f"{determined.sum():,} of {n_hypotheses:,} {what} are determined by "
-            "others, as a copy is, or a column of 0 and 1 for each value of a category, and "
-            f"cannot be direct: {', '.join(names)}{more}{'' if several else _ONCE}"
+            f"{determined.sum():,} of {n_hypotheses:,} {what} are determined by others, as a copy "
+            "is, or a column of 0 and 1 for each value of a category, and cannot be direct: "
+            f"{', '.join(names)}{more}. Hint: give a category as one column, leave copies out"
         )
-    if groups is not None:
-        n_rows, rows = int(groups.max()) + 1, "groups of rows"
     few = int(np.count_nonzero((1.0 - explained) * n_rows < _FEW_ROWS))
     if few:
         begin = f"{few:,} of {n_hypotheses:,} {what} vary"
@@ -454,71 +475,16 @@ def limits(
             begin = f"the {rows} are too few for a verdict: all {few:,} {what} vary"
         notes.append(
             f"{begin} so little beside the others that {n_rows:,} {rows} are worth fewer than "
-            f"{_FEW_ROWS:g} for them: only a very strong direct effect of theirs can be fit{hint}"
+            f"{_FEW_ROWS:g} for them: only a very strong direct effect of theirs can be fit{_HINT}"
         )
     t = float(stdtrit(n_rows - 2, 1.0 - LEVEL / (2.0 * n_hypotheses)))
     least = t**2 / (n_rows - 2 + t**2)
     if least > _STRONG and few < n_hypotheses:
         notes.append(
             f"{n_rows:,} {rows} are few for {n_hypotheses:,} {what}: a single direct one is found "
-            f"only if it predicts at least {least:.0%} of what the others leave of the target{hint}"
+            f"only if it predicts {least:.0%} or more of what others leave of the target{_HINT}"
         )
     return notes
-
-
-def _of_draws(
-    folds: list[list[Arrays]],
-    orders: list[IntArray | None],
-    fitting: CrossFitting,
-    fitted: Sampler,
-    lines: PartialRegression | None,
-) -> tuple[FloatArray, FloatArray, dict[str, FloatArray]]:
-    """Return p-values, scores and details; without `lines`, those of the predictive impact.
-
-    All runs but the first are of permuted targets.
-    """
-    hypotheses, units = fitting.hypotheses, fitting.data.exchangeability.groups
-    statistics = np.empty((len(orders), len(hypotheses)))
-    for run, (part, order) in enumerate(zip(folds, orders, strict=True)):
-        response = fitting.response if order is None else fitting.response[order]
-        predicted, replaced = all_rows(part, "predicted"), all_rows(part, "replaced", 2)
-        predictions = Predictions(response, predicted, replaced, units)
-        for g in range(len(hypotheses)):
-            values = predictions.added(g, impact=lines is None)
-            statistics[run, g] = t_statistic(values, units)
-        if not run:
-            observed = predictions
-    scores = np.array([observed.added(g).mean() for g in range(len(hypotheses))])
-    null = statistics[1:][statistics[1:] != 0.0]
-    spread = max(1.0, float(np.sqrt(np.square(null).mean()))) if len(null) else 1.0
-    projected = upper_tail(statistics[0] / spread, count_units(observed.response, units))
-    if lines is None:
-        return projected, scores, {}
-    by_line = lines if lines.error < observed.error else None
-    linear = slope_p_values(fitted, fitting.design, hypotheses, observed, by_line)
-    p_values = combined(linear, projected, 0.5 if by_line is None else OF_LINES)
-    return p_values, scores, {"p_linear": linear, "p_any": projected}
-
-
-def _of_omissions(
-    folds: list[list[Arrays]], fitting: CrossFitting, fitted: Sampler, method: Method
-) -> tuple[FloatArray, FloatArray]:
-    """Return p-values and scores of forests that were grown without features."""
-    response, units = fitting.response, fitting.data.exchangeability.groups
-    rests = [response - all_rows(part, "predicted") for part in folds]
-    losses = np.array([np.square(rest).sum(axis=1) for rest in rests])
-    worse = losses[:-1] - losses[-1]
-    scores = worse.mean(axis=1)
-    if method == "loco":
-        statistics = np.array([t_statistic(values, units) for values in worse])
-        return upper_tail(statistics, count_units(response, units)), scores
-    n_draws = max(_LEAST_DRAWS, _DRAWS_A_TEST * len(fitting.hypotheses))
-    p_values = np.ones(len(fitting.hypotheses))
-    for g, features in enumerate(members.tolist() for members in fitting.hypotheses):
-        drawn = partial(fitted.drawn_scores, features)
-        own = fitted.scores.of_features(features)
-        p_values[g] = randomization_p_value(rests[g], own, drawn, n_draws)
-    return p_values, scores
 
 
 def associations(

@@ -77,6 +77,8 @@ def diagnosis(
         draws of any hypothesis, or of all together, are told from the data; the area and standard
         error of each hypothesis in ``features``. None if no feature varies.
     """
+    from duramen.estimators import RandomForestClassifier
+
     varies = sampler.scores.widths > 0
     names = list(hypotheses)
     order = np.argsort(np.asarray(p_values), kind="stable").tolist()
@@ -94,12 +96,44 @@ def diagnosis(
     # Residuals are lent within folds: a forest would know again those of rows it has seen.
     lending = np.unique(np.column_stack([folds, fixed]), axis=0, return_inverse=True)[1].ravel()
     fresh = replace(sampler, seed=seed, lending=lending)
-    rows = [
-        _rows_of_area(
-            fresh, members, replicate_seed(seed, int(members[0])), n_threads, donors, folds
+    # A forest tells rows of the data from rows with the features drawn. It sees values and
+    # residuals, but no residuals of a feature whose values recur: predicted without the row, they
+    # would give away its value, by which the mean of the others differs.
+    scores, rows = sampler.scores, list[FloatArray]()
+    for _, of in chosen:
+        members, forest_seed = of.tolist(), replicate_seed(seed, int(of[0]))
+        draws = fresh.donors(members, 2)[:, 0] if donors is None else donors[members]
+        values, residuals = scores.of_features(members), fresh.residuals(of)
+        predicted = values - residuals
+        of_draws = np.hstack(
+            [scores.values[own, scores.columns(j)] for own, j in zip(draws, members, strict=True)]
         )
-        for _, members in chosen
-    ]
+        n_values = np.array([len(np.unique(column)) for column in values.T])
+        continuous = 2 * n_values > len(values)
+        real, drawn = (
+            np.hstack([part, (part - predicted)[:, continuous]]) for part in (values, of_draws)
+        )
+        own = np.concatenate([np.r_[scores.columns(j)] for j in members])
+        left = np.setdiff1d(np.arange(scores.values.shape[1]), own)
+        area = np.zeros(n)  # twice the part of each row in the area under the ROC curve
+        for fold in range(_FOLDS):
+            held_out, others = np.flatnonzero(folds == fold), np.flatnonzero(folds != fold)
+            # Other columns that tell most of these, in the training rows.
+            beside, rest = scores.values[np.ix_(others, left)], residuals[others]
+            linear = _related(scores.values[np.ix_(others, own)], beside)
+            pairs = ((rest, beside**2), (rest, beside**3), (rest**2, beside**2))
+            curved = np.max([_related(mine, powers) for mine, powers in pairs], axis=0)
+            most = [np.argsort(-sizes, kind="stable")[:_BESIDE] for sizes in (linear, curved)]
+            columns = scores.values[:, left[np.union1d(*most)]]
+            parts = [np.hstack([part, columns]) for part in (real, drawn)]
+            forest = RandomForestClassifier(
+                _TREES, min_samples_leaf=_LEAF, random_state=forest_seed % 2**32, n_jobs=n_threads
+            ).fit(np.vstack([part[others] for part in parts]), np.repeat([1, 0], len(others)))
+            called = [  # fractions of trees that call rows real
+                np.asarray(forest.predict_proba(part[held_out]))[:, 1] for part in parts
+            ]
+            area[held_out] = _below(called[0], called[1]) + 1.0 - _below(called[1], called[0])
+        rows.append(area)
     features = {
         name: {"auc": float(part.mean()) / 2.0, "standard_error": _error(part, units)}
         for (name, _), part in zip(chosen, rows, strict=True)
@@ -145,57 +179,6 @@ def _error(rows: FloatArray, units: IntArray | None) -> float:
     """Return the standard error of an area, from the part that each row has in it."""
     sums = of_units(rows[:, None] - rows.mean(), units)[:, 0]
     return float(np.sqrt(np.square(sums).sum() * len(sums) / max(len(sums) - 1, 1)) / len(rows))
-
-
-def _rows_of_area(
-    sampler: Sampler,
-    features: IntArray,
-    seed: int,
-    n_threads: int,
-    donors: np.ndarray | None,
-    folds: IntArray,
-) -> FloatArray:
-    """Return twice the part of each row in the area under the ROC curve of a classifier, (n,).
-
-    It is a forest that tells rows of the data from rows with the features drawn. It sees values and
-    residuals, but no residuals of a feature whose values recur: predicted without the row, they
-    would give away its value, by which the mean of the others differs.
-    """
-    from duramen.estimators import RandomForestClassifier
-
-    scores, members = sampler.scores, features.tolist()
-    given = sampler.donors(members, 2)[:, 0] if donors is None else donors[members]
-    values, residuals = scores.of_features(members), sampler.residuals(features)
-    predicted = values - residuals
-    of_draws = np.hstack(
-        [scores.values[rows, scores.columns(j)] for rows, j in zip(given, members, strict=True)]
-    )
-    n_values = np.array([len(np.unique(column)) for column in values.T])
-    continuous = 2 * n_values > len(values)
-    real, drawn = (
-        np.hstack([part, (part - predicted)[:, continuous]]) for part in (values, of_draws)
-    )
-    own = np.concatenate([np.r_[scores.columns(j)] for j in members])
-    left = np.setdiff1d(np.arange(scores.values.shape[1]), own)
-    area = np.zeros(len(folds))
-    for fold in range(_FOLDS):
-        held_out, others = np.flatnonzero(folds == fold), np.flatnonzero(folds != fold)
-        # Other columns that tell most of these, in the training rows.
-        beside, rest = scores.values[np.ix_(others, left)], residuals[others]
-        linear = _related(scores.values[np.ix_(others, own)], beside)
-        pairs = ((rest, beside**2), (rest, beside**3), (rest**2, beside**2))
-        curved = np.max([_related(mine, powers) for mine, powers in pairs], axis=0)
-        most = [np.argsort(-sizes, kind="stable")[:_BESIDE] for sizes in (linear, curved)]
-        columns = scores.values[:, left[np.union1d(*most)]]
-        parts = [np.hstack([part, columns]) for part in (real, drawn)]
-        forest = RandomForestClassifier(
-            _TREES, min_samples_leaf=_LEAF, random_state=seed % 2**32, n_jobs=n_threads
-        ).fit(np.vstack([part[others] for part in parts]), np.repeat([1, 0], len(others)))
-        called = [  # fractions of trees that call rows real
-            np.asarray(forest.predict_proba(part[held_out]))[:, 1] for part in parts
-        ]
-        area[held_out] = _below(called[0], called[1]) + 1.0 - _below(called[1], called[0])
-    return area
 
 
 def _related(mine: FloatArray, others: FloatArray) -> FloatArray:

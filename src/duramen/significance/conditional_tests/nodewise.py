@@ -159,7 +159,9 @@ def ridge_residuals(
             leverage = np.square(left) @ shrunk + 1.0 / n
             trial = (centered_responses - fitted) / np.maximum(1.0 - leverage, 1e-9)[:, None]
         else:
-            trial = without_groups(centered_responses - fitted, left * np.sqrt(shrunk), groups)
+            trial, hat = centered_responses - fitted, left * np.sqrt(shrunk)
+            for rows in rows_of_units(groups):
+                trial[rows] = np.linalg.solve(_free(hat[rows], n), trial[rows])
         if best is None or np.square(trial).sum() < np.square(best).sum():
             best = trial
     assert best is not None
@@ -246,7 +248,13 @@ class Nodewise:
                 without = leverage[:, None] - own**2 / (n * diagonal[columns])
                 trial = (own / diagonal[columns]) / np.maximum(1.0 - without, 1e-9)
             else:
-                trial = _single_without_groups(own, diagonal[columns], hat, groups)
+                # The regression of a column on the others has the hat matrix of all columns less
+                # o o^T / (n d), with o its column of `own` and d its diagonal element.
+                trial = np.empty_like(own)
+                for rows in rows_of_units(groups):
+                    solved = np.linalg.solve(_free(hat[rows], n), own[rows])
+                    of_rows = (own[rows] * solved).sum(axis=1, keepdims=True)
+                    trial[rows] = solved * n / (n * diagonal[columns] + of_rows)
             errors = np.square(trial).mean(axis=0)
             better = errors < least[single]
             least[single[better]] = errors[better]
@@ -383,39 +391,10 @@ def _left(
     return left
 
 
-def without_groups(residuals: FloatArray, hat: FloatArray, groups: IntArray) -> FloatArray:
-    r"""Return residuals of a regression without the group of the row, shape (n, b).
-
-    `residuals` are those with all rows. `hat` is a square root of the hat matrix, a constant aside,
-    shape (n, r).
-    """
-    left = np.empty_like(residuals)
-    for rows in rows_of_units(groups):
-        left[rows] = np.linalg.solve(_free(hat[rows], len(hat)), residuals[rows])
-    return left
-
-
 def _free(hat: FloatArray, n: int) -> FloatArray:
     """Return the blocks of the identity less the hat matrix, that of a constant included."""
     size = hat.shape[1]
     return np.asarray((1.0 + 1e-9) * np.eye(size) - hat @ hat.mT - 1.0 / n)
-
-
-def _single_without_groups(
-    own: FloatArray, diagonal: FloatArray, hat: FloatArray, groups: IntArray
-) -> FloatArray:
-    r"""Return the residuals of single columns given all others, of groups left out, (n, b).
-
-    The regression of column j on the others has the hat matrix of all columns less
-    :math:`o_j o_j^	op / (n d_j)`, with `own` o and `diagonal` d.
-    """
-    left = np.empty_like(own)
-    n = len(own)
-    for rows in rows_of_units(groups):
-        solved = np.linalg.solve(_free(hat[rows], n), own[rows])
-        sizes = (own[rows] * solved).sum(axis=1, keepdims=True)
-        left[rows] = solved * n / (n * diagonal + sizes)
-    return left
 
 
 def _of_block(

@@ -150,6 +150,8 @@ def _best_penalties(
     response. The error is the mean squared one of rows left out, summed over the columns of the
     response.
     """
+    from sklearn.linear_model import lasso_path
+
     best, error = np.zeros(response.shape[1]), 0.0
     for c, numbers in enumerate(response.T):
         if not columns.shape[1] or not numbers.any():
@@ -157,7 +159,25 @@ def _best_penalties(
         path = penalties(columns, numbers)
         errors = np.zeros(len(path))
         for fold in range(int(folds.max()) + 1):
-            errors += _squared_errors(columns, numbers, folds != fold, folds == fold, path)
+            train, test = columns[folds != fold], columns[folds == fold]
+            means, mean = train.mean(axis=0), float(numbers[folds != fold].mean())
+            train, target = train - means, numbers[folds != fold] - mean
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # of convergence
+                supports = lasso_path(train, target, alphas=path, tol=TOLERANCE)[1] != 0.0
+            used = supports.any(axis=1)
+            train, supports = train[:, used], supports[used]
+            new, left_out = test[:, used] - means[used], numbers[folds == fold] - mean
+            gram, moments = train.T @ train, train.T @ target
+            gram[np.diag_indices_from(gram)] += _RIDGE * len(train)
+            of_fold = np.full(len(path), np.inf)
+            for i, support in enumerate(supports.T):
+                if i and (support == supports[:, i - 1]).all():
+                    of_fold[i] = of_fold[i - 1]
+                elif support.sum() <= _LARGEST * len(train):
+                    coefficients = np.linalg.solve(gram[np.ix_(support, support)], moments[support])
+                    of_fold[i] = np.square(left_out - new[:, support] @ coefficients).sum()
+            errors += of_fold
         best[c] = path[np.argmin(errors)]
         error += float(errors.min()) / len(numbers)
     return best, error
@@ -176,32 +196,6 @@ def _selected(columns: FloatArray, response: FloatArray, best: FloatArray) -> Bo
                 fitted = Lasso(penalty / spread, tol=TOLERANCE).fit(columns, numbers / spread)
             selected |= fitted.coef_ != 0.0
     return selected
-
-
-def _squared_errors(
-    columns: FloatArray, numbers: FloatArray, train: BoolArray, test: BoolArray, path: FloatArray
-) -> FloatArray:
-    """Return the sums of squared errors on test rows, one for each penalty."""
-    from sklearn.linear_model import lasso_path
-
-    means, mean = columns[train].mean(axis=0), float(numbers[train].mean())
-    fitted_columns, response = columns[train] - means, numbers[train] - mean
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of convergence
-        supports = lasso_path(fitted_columns, response, alphas=path, tol=TOLERANCE)[1] != 0.0
-    used = supports.any(axis=1)
-    fitted_columns, supports = fitted_columns[:, used], supports[used]
-    new, target = columns[test][:, used] - means[used], numbers[test] - mean
-    gram, moments = fitted_columns.T @ fitted_columns, fitted_columns.T @ response
-    gram[np.diag_indices_from(gram)] += _RIDGE * len(fitted_columns)
-    errors = np.full(len(path), np.inf)
-    for i, support in enumerate(supports.T):
-        if i and (support == supports[:, i - 1]).all():
-            errors[i] = errors[i - 1]
-        elif support.sum() <= _LARGEST * len(fitted_columns):
-            coefficients = np.linalg.solve(gram[np.ix_(support, support)], moments[support])
-            errors[i] = float(np.square(target - new[:, support] @ coefficients).sum())
-    return errors
 
 
 # --- slopes of what the other features leave of both ----------------------------------------------
