@@ -27,13 +27,15 @@ from scipy import stats
 import duramen as dm
 from benchmarks.error_rates.rejections import short
 from duramen.jobs.replicates import OBSERVED, Plan, replicate_seed, run_replicates
-from duramen.significance.resampling import shrinking_size, subsample_size, subsamples
-from duramen.significance.resampling_intervals import (
+from duramen.significance.resampling import (
     FRACTION,
     Replicated,
     ends,
     scale_of,
+    shrinking_size,
     standard_error,
+    subsample_size,
+    subsamples,
     t_tails,
 )
 from duramen.support import checks

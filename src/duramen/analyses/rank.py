@@ -40,7 +40,7 @@ from duramen.results.significance import AdjustedSignificance, Significance
 from duramen.significance import confidence_intervals, ranking_stability
 from duramen.significance.conditional_tests.conditional import check_rows
 from duramen.significance.measured import automatic
-from duramen.significance.resampling_intervals import variance_error
+from duramen.significance.resampling import variance_error
 from duramen.support import checks
 
 

@@ -53,7 +53,7 @@ from duramen.significance.probes import (
     one_probe,
     probe_ranking,
 )
-from duramen.significance.resampling_intervals import confidence_intervals
+from duramen.significance.resampling import confidence_intervals
 
 __all__ = [
     "AdjustedSignificance",

@@ -5,9 +5,8 @@ import pytest
 
 import duramen as dm
 from duramen.significance import conditional
-from duramen.significance.conditional_tests.diagnosis import diagnosis, misfit_notes, misfits
 from duramen.significance.conditional_tests.knockoffs import EstimatedKnockoffs
-from duramen.significance.conditional_tests.sampler import Sampler
+from duramen.significance.conditional_tests.sampler import Sampler, diagnosis, misfit_notes, misfits
 
 N, P = 250, 10
 

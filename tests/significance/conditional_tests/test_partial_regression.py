@@ -7,13 +7,15 @@ import pytest
 from scipy import stats
 
 from duramen.significance.conditional_tests.conditional import prepared
-from duramen.significance.conditional_tests.cross_fitted import CrossFitting, Design, folds_of
-from duramen.significance.conditional_tests.inference import covariance_p_value
-from duramen.significance.conditional_tests.nodewise import Scores
-from duramen.significance.conditional_tests.partial_regression import (
+from duramen.significance.conditional_tests.cross_fitted import (
+    CrossFitting,
+    Design,
     PartialRegression,
+    folds_of,
     projected_out,
 )
+from duramen.significance.conditional_tests.inference import covariance_p_value
+from duramen.significance.conditional_tests.nodewise import Scores
 
 
 def lines_of(X, y, strata=None):

@@ -15,13 +15,15 @@ from duramen.importances.measure import TreeSums
 from duramen.importances.permutation import permutations, tree_losses
 from duramen.significance import confidence_intervals
 from duramen.significance.measured import measured
-from duramen.significance.resampling import bootstraps, subsamples, tree_variance
-from duramen.significance.resampling_intervals import (
+from duramen.significance.resampling import (
     Replicated,
+    bootstraps,
     log_normal_kurtosis,
     scale_of,
     standard_error,
+    subsamples,
     t_tails,
+    tree_variance,
     variance_error,
     wilson_reach,
 )

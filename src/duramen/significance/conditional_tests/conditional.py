@@ -17,8 +17,15 @@ from duramen.results.adjustment import false_discovery
 from duramen.results.result import warn_of
 from duramen.results.significance import LEVEL, ConditionalSignificance
 from duramen.significance.association import marginal_statistics
-from duramen.significance.conditional_tests.cross_fitted import CrossFitting, Design, folds_of
-from duramen.significance.conditional_tests.diagnosis import diagnosis, misfit_notes
+from duramen.significance.conditional_tests.cross_fitted import (
+    MANY_FEATURES,
+    OF_LINES,
+    CrossFitting,
+    Design,
+    PartialRegression,
+    folds_of,
+    slope_p_values,
+)
 from duramen.significance.conditional_tests.inference import (
     Predictions,
     all_rows,
@@ -29,13 +36,12 @@ from duramen.significance.conditional_tests.inference import (
     upper_tail,
 )
 from duramen.significance.conditional_tests.nodewise import Scores
-from duramen.significance.conditional_tests.partial_regression import (
-    MANY_FEATURES,
-    OF_LINES,
-    PartialRegression,
-    slope_p_values,
+from duramen.significance.conditional_tests.sampler import (
+    Sampler,
+    diagnosis,
+    forest_for,
+    misfit_notes,
 )
-from duramen.significance.conditional_tests.sampler import Sampler, forest_for
 from duramen.significance.hypotheses import HIERARCHICAL, Hypotheses
 from duramen.significance.measured import Data, SignificanceTest
 from duramen.support import checks

@@ -17,7 +17,6 @@ from duramen.results.result import warn_of
 from duramen.results.significance import Significance
 from duramen.significance.conditional_tests.conditional import NULL, prepared
 from duramen.significance.conditional_tests.cross_fitted import Design, folds_of, lasso
-from duramen.significance.conditional_tests.diagnosis import diagnosis, misfit_notes
 from duramen.significance.conditional_tests.nodewise import (
     Nodewise,
     Scores,
@@ -28,7 +27,9 @@ from duramen.significance.conditional_tests.nodewise import (
 )
 from duramen.significance.conditional_tests.sampler import (
     Sampler,
+    diagnosis,
     forest_residuals,
+    misfit_notes,
     nearest_rows,
     probabilities,
     rows_of_levels,
