@@ -15,7 +15,7 @@ from duramen.data.target import target_array
 from duramen.results.significance import ErrorRates, Significance
 from duramen.significance.measured import HUYNH_THU, MeasureLike, Refits, SignificanceTest
 from duramen.support import checks
-from duramen.support.arrays import FloatArray, IntArray
+from duramen.support.arrays import FloatArray
 from duramen.support.provenance import fingerprint, versions
 from duramen.support.text import quoted
 
@@ -59,14 +59,6 @@ def _probed(
     return scores[:, :p], scores[:, p:]
 
 
-def _count_reached(features: FloatArray, probes: FloatArray) -> IntArray:
-    """Return how many probes, over all runs, are as important as each feature of their run."""
-    reached = np.zeros(features.shape[1], dtype=np.int64)
-    for of_features, of_probes in zip(features, np.sort(probes, axis=1), strict=True):
-        reached += len(of_probes) - np.searchsorted(of_probes, of_features, side="left")
-    return reached
-
-
 def _probe_rates(
     refits: Refits,
     features: FloatArray,
@@ -82,12 +74,14 @@ def _probe_rates(
     With `add_one` the feature itself counts as one of them. Equal rates are in the order of the
     mean importances.
     """
-    reached, importance = _count_reached(features, probes), features.mean(axis=0)
+    reached, importance = np.zeros(features.shape[1], dtype=np.int64), features.mean(axis=0)
+    for of_features, of_probes in zip(features, np.sort(probes, axis=1), strict=True):
+        reached += len(of_probes) - np.searchsorted(of_probes, of_features, side="left")
     order = np.lexsort((-importance, reached))
     total = probes.size + add_one
     columns = {"importance": importance, **details}
     return ErrorRates(
-        names=tuple(refits.subject.names[j] for j in order),
+        names=tuple(refits.subject.data.names[j] for j in order),
         scores=(probes.size - reached[order]) / total,
         rates=(reached[order] + add_one) / total,
         method=refits.function,
@@ -351,7 +345,7 @@ def one_probe(
     return Significance(
         names=refits.subject.names,
         scores=features.mean(axis=0),
-        p_values=(_count_reached(features, probes) + add_one) / (runs + add_one),
+        p_values=(np.count_nonzero(probes >= features, axis=0) + add_one) / (runs + add_one),
         method=name,
         null=NULL + refits.subject.exchangeability.clause,
         metadata=refits.metadata(n_permutations=runs, add_one=add_one),
