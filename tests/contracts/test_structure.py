@@ -65,6 +65,18 @@ def test_every_package_is_described(root: Path) -> None:
     assert sorted(described) == sorted(packages)
 
 
+def test_questions_are_answered_by_files_and_names_that_exist(root: Path) -> None:
+    text = (root / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    answers = re.findall(r"^\| Where .*\? \| (.*) \|$", text, re.MULTILINE)
+    assert len(answers) == 10
+    for answer in answers:
+        for file, name in re.findall(r"`(src/[\w/]+\.py)`, `(\w+)`", answer):
+            assert re.search(rf"^ *def {name}\b|^ +{name}:", (root / file).read_text(), re.M), name
+        files = re.findall(r"`(src/[\w/]+\.py)`", answer)
+        assert files
+        assert all((root / file).is_file() for file in files)
+
+
 def test_folders_are_small(root: Path) -> None:
     """At most 30 files of source, or pages, in a folder."""
     counts = Counter(

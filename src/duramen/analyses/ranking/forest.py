@@ -100,11 +100,10 @@ def forest_of(
         raise ValueError(f"rank: criterion must be {allowed} for {task}, got {criterion}")
     if not target.censored:  # which has one criterion
         forest.set_params(criterion="squared_error" if criterion == "variance" else criterion)
-    defaults = {"max_features": "auto", "min_samples_leaf": 1}
-    for parameter in ("max_features", "class_weight", "max_depth", "min_samples_leaf"):
-        value = growth[parameter]
-        if isinstance(value, str | int | float | None) and value == defaults.get(parameter):
+    for parameter in changed:
+        if parameter in ("n_estimators", "criterion"):
             continue
+        value = growth[parameter]
         if parameter == "class_weight" and not target.categorical:
             raise ValueError(f"rank: class_weight is for classes, but the task is {task}")
         if parameter not in forest.get_params():
@@ -114,8 +113,6 @@ def forest_of(
         if isinstance(value, str):
             value = None if value == "all" else value.replace("-", "_")
         forest.set_params(**{parameter: value})
-    if growth["bootstrap"] is not None:
-        forest.set_params(bootstrap=growth["bootstrap"])
     return forest.set_params(oob_score=leaves_rows_out(forest)), name
 
 
