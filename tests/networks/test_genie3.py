@@ -8,6 +8,7 @@ import duramen as dm
 from duramen.jobs.replicates import replicate_seed
 from duramen.networks import Experiment
 from duramen.networks.inference import scaled_by_variance
+from duramen.networks.targets import Links
 
 FAST = {"estimator": dm.RandomForestRegressor(25, max_features="sqrt"), "random_state": 0}
 EXTRA = {**FAST, "estimator": dm.ExtraTreesRegressor(25, max_features="sqrt")}
@@ -38,36 +39,24 @@ def test_columns_of_fully_grown_extra_trees_sum_to_one(made):
     assert np.abs(network.weights.sum(axis=0) - 1).max() < 1e-9
 
 
-def test_same_bytes_for_threads_subsets_and_resumed_runs(made, tmp_path):
+def test_same_bytes_for_threads_subsets_and_resumed_runs(made, tmp_path, monkeypatch):
     whole = dm.genie3(made.expression, **FAST)
     assert dm.genie3(made.expression, n_jobs=2, **FAST).equals(whole)
     some = dm.genie3(made.expression, targets=[2, 5], **FAST)
     assert np.array_equal(some.weights[:, [2, 5]], whole.weights[:, [2, 5]])
     assert not some.weights[:, [0, 1, 3, 4, 6, 7]].any()
-    path = tmp_path / "run"
-
-    class Stop(Exception):
-        pass
-
-    calls = []
-    import duramen.networks.targets as targets
-
-    original = targets.Links._scores
+    path, calls, original = tmp_path / "run", [], Links._scores
 
     def stopping(self, data, seed):
         calls.append(seed)
         if len(calls) == 4:
-            raise Stop
+            raise KeyboardInterrupt
         return original(self, data, seed)
 
-    targets.Links._scores = stopping
-    try:
-        with pytest.raises(Stop):
-            dm.genie3(made.expression, checkpoint=path, **FAST)
-        resumed = dm.genie3(made.expression, checkpoint=path, **FAST)
-    finally:
-        targets.Links._scores = original
-    assert resumed.equals(whole)
+    monkeypatch.setattr(Links, "_scores", stopping)
+    with pytest.raises(KeyboardInterrupt):
+        dm.genie3(made.expression, checkpoint=path, **FAST)
+    assert dm.genie3(made.expression, checkpoint=path, **FAST).equals(whole)
     assert len(calls) == 4 + 5  # three targets were kept
 
 
@@ -79,14 +68,6 @@ def test_regulators_by_name_index_and_mask(made):
     assert by_name.weights[[1, 4]].any(axis=1).all()
     assert not np.delete(by_name.weights, [1, 4], axis=0).any()
     assert by_name.n_candidates == 14
-
-
-def test_a_learning_set_gives_the_same(made, tmp_path):
-    expected = dm.genie3(made.expression, names=made.names, **FAST)
-    rows = pd.DataFrame(made.expression.T, columns=[f"s{i}" for i in range(40)])
-    rows.assign(gene=made.names)[["gene", *rows.columns]].to_csv(tmp_path / "rows.csv", index=False)
-    data = dm.read(tmp_path / "rows.csv", transpose=True)
-    assert dm.genie3(data, **FAST).equals(expected)
 
 
 def test_constant_genes_are_named_and_have_no_links(made):
@@ -164,8 +145,6 @@ def test_knocked_out_samples_are_left_out_for_the_gene_itself(made):
         ({"regulators": ["nobody"]}, "regulators holds 'nobody', which is none of the 8 genes"),
         ({"targets": [99]}, "targets holds 99, which is none"),
         ({"regulators": []}, "must hold a gene, got none"),
-        ({"regulators": [0, "x0"]}, "must hold each gene once, got 'x0' twice"),
-        ({"targets": np.ones(3, bool)}, r"must have shape \(8,\), got \(3,\)"),
         ({"measure": "holdout_mda"}, "measure must be one of"),
         ({"experiment": Experiment(knocked_out=["x0"])}, "one entry per sample"),
         ({"estimator": dm.BaggedTreesRegressor(max_depth=0)}, "BaggedTreesRegressor: max_depth"),
@@ -201,16 +180,6 @@ def test_targets_of_both_tasks_have_the_parameters_of_the_estimator(made):
         "max_features": 2,
         "min_samples_leaf": 3,
     }
-
-
-def test_scores_of_classes_are_divided_by_the_impurity_of_the_criterion(made):
-    frame = pd.DataFrame(made.expression[:, :4]).add_prefix("G")
-    frame["kind"] = np.where(frame["G0"] > 0.2 + frame["G1"], "a", "b")
-    for criterion in ("entropy", "gini"):
-        forest = dm.ExtraTreesClassifier(20, criterion=criterion, max_features=2)
-        network = dm.genie3(frame, targets=["kind"], estimator=forest, random_state=0)
-        # Extra-Trees without limits explain all of the impurity.
-        assert network.weights[:, 4].sum() == pytest.approx(1)
 
 
 def test_refuses_targets_with_missing_values(made):

@@ -93,14 +93,6 @@ def test_heaviest_links(kind):
     np.testing.assert_array_equal(every.weights.toarray(), matrix)
 
 
-def test_heaviest_links_without_a_direction():
-    network = Network(NAMES, weights()).undirected()
-    for result in (network.heaviest(3), network.heaviest(per_target=2)):
-        matrix = result.weights.toarray()
-        np.testing.assert_array_equal(matrix, matrix.T)
-        assert result.top(3) == network.top(3)
-
-
 @one_test
 @pytest.mark.parametrize("options", [{}, {"n": 3, "per_target": 1}, {"per_target": -1}])
 def test_heaviest_links_refuse(options):

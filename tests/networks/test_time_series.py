@@ -79,28 +79,6 @@ def test_network_of_time_series_is_that_of_its_learning_sets():
         assert np.allclose(network.weights[others, j], expected, rtol=1e-9, atol=1e-12)
 
 
-def test_delayed_regulation_is_found_and_directed():
-    # b follows the level of a; a follows nothing.
-    rng = np.random.default_rng(0)
-    values, time, series = [], [], []
-    for label in range(6):
-        a, b = rng.random(), rng.random()
-        for step in range(30):
-            values.append([a, b, *rng.random(3)])
-            time.append(0.2 * step)
-            series.append(label)
-            a += 0.6 * (rng.random() - a)
-            b += 0.2 * (2 * values[-1][0] - b)
-    network = dm.genie3(
-        np.array(values),
-        experiment=Experiment(time, series, 1.0),
-        estimator=dm.RandomForestRegressor(200, max_features="sqrt"),
-        random_state=0,
-    )
-    assert network.top(1)[0][:2] == ("x0", "x1")
-    assert network.weights[0, 1] > 0.5 > network.weights[1, 0]
-
-
 def test_knocked_out_samples_drop_the_pairs_that_touch_them():
     values, time, series = shuffled(2)
     which = [None] * 14

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from benchmarks.networks import simulator
-from tests.networks.connectome.cultures import bursting, culture
+from tests.networks.connectome.cultures import bursting
 from tests.oracles import connectome as oracle
 
 import duramen as dm
@@ -120,18 +120,6 @@ def test_invariances():
     np.testing.assert_allclose(moved, weights[np.ix_(order, order)], atol=1e-9)
 
 
-@pytest.mark.slow
-def test_links_of_a_culture_come_first():
-    links = [(0, 1), (1, 2), (3, 4), (5, 6), (7, 8)]
-    x = culture(links, 6000, p=20)
-    names = tuple(f"N{i + 1}" for i in range(20))
-    truth = [(names[i], names[j]) for i, j in links]
-    for method in ("averaged", "full", "partial_correlation", "pearson", "genie3"):
-        network = connectome(x, method=method, n_estimators=10)
-        assert network.score(truth, pairs="directed").auroc > 0.98
-        assert network.names == names
-
-
 def test_silent_neurons_are_named():
     x = bursting()
     x[:, 4] = 0.2
@@ -163,14 +151,10 @@ def test_fewer_frames_than_neurons_are_named_first():
         ({"thresholds": []}, "connectome: thresholds must be at least one number"),
         ({"thresholds": -1}, "connectome: thresholds must be a number > 0"),
         ({"filters": {"f7": 1}}, "connectome: filters must be one of"),
-        ({"filters": {"f1": 0}}, r"connectome: filters\['f1'\] must be a number > 0"),
-        ({"filters": {}}, "connectome: filters must be weights"),
         ({"weighting": "v"}, "connectome: weighting must be one of"),
         ({"n_estimators": 0}, "connectome: n_estimators must be an int >= 1"),
         ({"layout": "table"}, "connectome: layout is for files"),
         ({"positions": [[0, 1]]}, r"connectome: positions must be of shape \(12, 2\)"),
-        ({"precision": "v"}, "connectome: precision must be one of"),
-        ({"directivity": "v"}, "connectome: directivity must be one of"),
         ({"n_components": 0}, "n_components must be"),
         ({"names": ["a"]}, "connectome: names must be 12 names"),
         ({"names": ["a"] * 12}, "occurs twice"),
@@ -223,24 +207,3 @@ def test_ceiling_of_a_network_of_the_challenge(shared_data):
     )
     assert (1 + excitatory.aupr) / 2 == pytest.approx(0.789, abs=2e-3)
     assert best.aupr == pytest.approx(0.602, abs=5e-4)
-
-
-@pytest.mark.slow
-def test_order_of_the_methods_on_a_simulated_culture():
-    """With the strength that the search finds, in 4 s of a processor."""
-    wiring = simulator.culture_wiring(150, n_links=1500, random_state=0)
-    made = dm.datasets.calcium_culture(20_000, wiring=wiring, strength=7.83, random_state=0)
-
-    def aupr(network):
-        return network.score(made.links, pairs="directed").aupr
-
-    raw = dm.networks.connectome.partial_correlation(made.fluorescence, precision="exact")
-    unfiltered = aupr(dm.Network(made.names, raw, directed=False))
-    results = {method: aupr(connectome(made, method=method)) for method in ("averaged", "full")}
-    single = aupr(connectome(made, method="partial_correlation"))
-    entropy = aupr(connectome(made, method="transfer_entropy"))
-    pearson = aupr(connectome(made, method="pearson", weighting="none"))
-    # .087 < .168 < .246; .171; .103. With seed 3: .091 < .176 < .256; .165; .118.
-    assert 1.2 * unfiltered < single < 0.8 * min(results.values())
-    assert 1.3 * entropy < min(results.values())
-    assert 1.2 * pearson < entropy

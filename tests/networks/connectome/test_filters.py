@@ -106,13 +106,6 @@ def test_blocks_of_frames_do_not_change_the_peaks(monkeypatch, name):
                 np.testing.assert_array_equal(getattr(result, part), getattr(composed, part))
 
 
-def test_composition_as_in_the_thesis():
-    x = bursting()
-    actual = dc.emphasize(dc.hard_threshold(dc.difference(dc.low_pass(x, "f1")), 0.12))
-    expected = process(peaks_of(x, "f1", 0.12), "f1", 0.12)
-    np.testing.assert_array_equal(actual.toarray(), expected.toarray())
-
-
 @pytest.mark.parametrize(
     "call, words",
     [
