@@ -21,7 +21,7 @@ from tests.io.store.stores import write_bed
 
 import duramen as dm
 from duramen.cli.console import as_typed
-from duramen.support.warning import gathered_warnings
+from duramen.support.checks import gathered_warnings
 
 N = 60
 RNG = np.random.default_rng(0)

@@ -11,7 +11,7 @@ import pytest
 from tests.contracts.sources import texts
 
 import duramen as dm
-from duramen.support.warning import gathered_warnings, warn
+from duramen.support.checks import gathered_warnings, warn
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(24, 3))
@@ -81,7 +81,7 @@ def test_category_and_instances():
 
 def test_nothing_warns_by_itself():
     raw = re.compile(r"\bwarnings\.warn(_explicit)?\(")
-    assert [file for file, text in texts().items() if raw.search(text)] == ["support/warning.py"]
+    assert [file for file, text in texts().items() if raw.search(text)] == ["support/checks.py"]
 
 
 def test_a_warning_that_repeats_is_gathered_once():

@@ -16,9 +16,9 @@ from duramen.jobs.progress import titled
 from duramen.jobs.workers import check_client
 from duramen.reports.report import Report, Run
 from duramen.support import checks
+from duramen.support.checks import gathered_warnings
 from duramen.support.files import expanded
 from duramen.support.provenance import versions
-from duramen.support.warning import gathered_warnings
 
 T = TypeVar("T")
 _LONGEST = 60  # characters of a value in the record of a call

@@ -20,9 +20,9 @@ from duramen.reading.text import arguments_for, check_options, table_of_samples
 from duramen.reports.report import HELD, Report, Run, Section, Table, page
 from duramen.results.summary import Column
 from duramen.support.arrow import pc
+from duramen.support.checks import warn
 from duramen.support.files import expanded
 from duramen.support.provenance import versions
-from duramen.support.warning import warn
 
 _LISTED = 200
 _RECORDED = ("transpose", "layer", "samples", "samples_id", "samples_match", "categorical")

@@ -23,7 +23,7 @@ from duramen.cli.ending import (
     lost_stops,
     out_of_memory,
 )
-from duramen.support.warning import gathered_warnings
+from duramen.support.checks import gathered_warnings
 
 unseen: set[str] = set()
 """Folders that the user does not know, which messages leave out of names."""

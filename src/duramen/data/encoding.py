@@ -26,8 +26,7 @@ from duramen.data.sources import (
 )
 from duramen.data.text_numbers import StrayValues, stray_values, warn_of_stray_values
 from duramen.support.arrays import FloatArray
-from duramen.support.checks import check_jobs
-from duramen.support.warning import warn
+from duramen.support.checks import check_jobs, warn
 
 _PENDING_BYTES = 1 << 25  # columns wait for the kernel in groups of so many bytes a thread
 _LISTED = 5  # names that a message lists

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.support.arrays import IntArray, is_missing
+from duramen.support.checks import warn
 from duramen.support.provenance import fingerprint
 from duramen.support.text import quoted
-from duramen.support.warning import warn
 
 EXCHANGEABLE = (
     " The test assumes exchangeable rows, which copies, samples of one person and time series are "

@@ -26,8 +26,8 @@ from duramen.support.arrays import (
     unmasked,
 )
 from duramen.support.arrow import pa, without_dictionary
+from duramen.support.checks import warn
 from duramen.support.text import as_number, quoted
-from duramen.support.warning import warn
 
 Task: TypeAlias = Literal["classification", "regression", "survival"]
 

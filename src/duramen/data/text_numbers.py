@@ -14,8 +14,8 @@ from duramen.data.provenance import Finding
 from duramen.results.summary import counted
 from duramen.support.arrays import IntArray
 from duramen.support.arrow import is_text, pa, pc
+from duramen.support.checks import warn
 from duramen.support.text import quoted
-from duramen.support.warning import warn
 
 _NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*")
 _FRACTION = re.compile(r".*[.eE].*")

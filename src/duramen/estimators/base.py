@@ -57,7 +57,7 @@ from duramen.jobs.workers import Cluster, check_client
 from duramen.results.summary import counted
 from duramen.support import checks
 from duramen.support.arrays import Arrays, BoolArray, FloatArray
-from duramen.support.warning import warn
+from duramen.support.checks import warn
 
 _NEEDS_BAGS = (
     " needs trees that leave rows out. Hint: use bootstrap=True, or max_samples below the "

@@ -17,9 +17,9 @@ from duramen.io.formats.format import explained
 from duramen.io.formats.matrices import HEADER_ERRORS, open_hdf5
 from duramen.support import checks
 from duramen.support.arrow import pa, pa_csv
+from duramen.support.checks import warn
 from duramen.support.files import expanded
 from duramen.support.text import first_line, quoted
-from duramen.support.warning import warn
 
 _FUNCTION = "read_recording"
 LAYOUTS = ("auto", "table", "suite2p", "caiman")

@@ -72,10 +72,9 @@ from duramen.reading.text import (
     table_of_samples,
 )
 from duramen.support.arrow import is_number, is_text, pa, pc
-from duramen.support.checks import check_optional_integer, check_seed
+from duramen.support.checks import check_optional_integer, check_seed, gathered_warnings, warn
 from duramen.support.files import expanded
 from duramen.support.text import joined, quoted
-from duramen.support.warning import gathered_warnings, warn
 
 _SHOWN = 10  # columns that a message names
 _RECORDED = 1000  # values of a parameter that the record of a run has, at the most

@@ -20,9 +20,9 @@ from duramen.io.formats import format_of, text_of
 from duramen.io.formats.format import Request
 from duramen.io.formats.text_file import TextFile
 from duramen.support.arrow import pa
+from duramen.support.checks import gathered_warnings, warn
 from duramen.support.files import expanded
 from duramen.support.text import quoted
-from duramen.support.warning import gathered_warnings, warn
 
 _SHOWN, _LISTED = 3, 10
 SIGNS = {"comma": ",", "semicolon": ";", "tab": "\t", "pipe": "|", "space": " "}

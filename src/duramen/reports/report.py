@@ -30,9 +30,9 @@ from duramen.results.result import ResultFigure
 from duramen.results.significance import Significance
 from duramen.results.summary import Column, Framed, Summary, counted
 from duramen.support.arrow import pa
+from duramen.support.checks import warn
 from duramen.support.files import expanded, replacing
 from duramen.support.text import joined, printable
-from duramen.support.warning import warn
 
 LEVEL = 0.05
 """False discovery rate at which features are counted as significant."""

@@ -19,9 +19,9 @@ from duramen.results.archive import Saved, is_sparse, unpacked_fields
 from duramen.results.summary import Column, Framed, Summary, features, hidden, places
 from duramen.support import checks
 from duramen.support.arrays import FloatArray, IntArray
+from duramen.support.checks import warn
 from duramen.support.provenance import frozen_metadata
 from duramen.support.text import quoted
-from duramen.support.warning import warn
 
 ANY, POSITIVE, PROBABILITY = (-np.inf, np.inf), (0.0, np.inf), (0.0, 1.0)
 """Bounds of numbers."""

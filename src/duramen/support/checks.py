@@ -1,4 +1,4 @@
-"""Checks of arguments, with one form of error: ``owner: name must be ..., got .... Hint: ...``.
+"""Checks of arguments, and warnings: ``owner: name must be ..., got .... Hint: ...``.
 
 In every function ``owner`` is the public function or class that the user called, and ``name`` the
 parameter, both for the error; the checked value is returned as a plain Python object.
@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterable, Mapping, Sequence
+import sys
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from difflib import get_close_matches
 from importlib import import_module
 from numbers import Integral, Real
@@ -22,6 +25,9 @@ from duramen.support.text import joined, quoted
 MOST = int(np.iinfo(np.uint32).max)
 MOST_THREADS = 256
 _SHOWN = 8  # names that a message lists
+_PACKAGE = __name__.partition(".")[0]
+# Frames of these lie between functions of the package, as decorators and context managers do.
+_BETWEEN = ("contextlib", "functools")
 
 
 def refuse(owner: str, name: str, allowed: str, came: Any, hint: str = "") -> ValueError:
@@ -260,3 +266,34 @@ def draw_seed(random_state: Any) -> int:
         return int(random_state.integers(0, 2**64, dtype=np.uint64, endpoint=False))
     source = check_random_state(random_state)
     return int(source.randint(0, 2**64, dtype=np.uint64))
+
+
+def warn(message: str | Warning, category: type[Warning] = UserWarning) -> None:
+    """Warn at the line that called this package, however deep inside it this is called.
+
+    The text begins with the name of the public function.
+    """
+    level, frame = 1, sys._getframe()
+    while frame.f_back is not None:
+        module = str(frame.f_globals.get("__name__", ""))
+        if module.partition(".")[0] != _PACKAGE and module not in _BETWEEN:
+            break
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)
+
+
+@contextmanager
+def gathered_warnings() -> Iterator[list[Warning]]:
+    """Gather the warnings of a block in place of showing them; each text once."""
+    gathered: list[Warning] = []
+    texts: set[str] = set()
+
+    def gather(message: Warning, *_: Any) -> None:
+        if f"{message}" not in texts:
+            texts.add(f"{message}")
+            gathered.append(message)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        warnings.showwarning = gather  # type: ignore[assignment]
+        yield gathered

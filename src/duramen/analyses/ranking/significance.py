@@ -38,8 +38,8 @@ from duramen.results.summary import Column, counted
 from duramen.significance import SignificanceTest, catalogue
 from duramen.significance.measured import estimate_cost
 from duramen.support import checks
+from duramen.support.checks import gathered_warnings
 from duramen.support.text import joined
-from duramen.support.warning import gathered_warnings
 
 Tested: TypeAlias = Significance | ErrorRates
 

@@ -25,8 +25,8 @@ from duramen.jobs.workers import running
 from duramen.results.importances import Importances, MonteCarloSelection
 from duramen.support import checks
 from duramen.support.arrays import FloatArray, IntArray
+from duramen.support.checks import warn
 from duramen.support.provenance import versions
-from duramen.support.warning import warn
 
 # Rows x trees of one forest of subsets: 32 MiB of int64.
 _BLOCK = 4_000_000

@@ -13,7 +13,7 @@ from duramen.importances.permutation import permutations, seed_of, tree_losses
 from duramen.results.significance import Significance
 from duramen.support import checks
 from duramen.support.arrays import FloatArray, IntArray
-from duramen.support.warning import warn
+from duramen.support.checks import warn
 
 # Splits on a feature, on average, above which irrelevant features had small q-values in simulations
 # (docs/how-to/importances/vote-change.md).

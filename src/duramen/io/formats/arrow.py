@@ -22,8 +22,8 @@ from duramen.io.formats.format import (
 )
 from duramen.io.store.layout import HEADER
 from duramen.support.arrow import is_number, is_text, pa, pc, pq, without_dictionary
+from duramen.support.checks import warn
 from duramen.support.text import as_number, quoted
-from duramen.support.warning import warn
 
 # Bytes of a group of columns at most, unless a single one takes more.
 _GROUP_BYTES = 1 << 27

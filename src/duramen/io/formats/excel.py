@@ -17,9 +17,8 @@ from duramen.io.formats.format import Format, Request, explained
 from duramen.io.formats.native_reader import NativeReader
 from duramen.io.formats.text import without_empty
 from duramen.support.arrow import pa
-from duramen.support.checks import extra_package
+from duramen.support.checks import extra_package, warn
 from duramen.support.text import quoted
-from duramen.support.warning import warn
 
 
 def read_excel(path: Path, request: Request) -> pa.Table:

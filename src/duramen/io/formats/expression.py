@@ -10,8 +10,8 @@ from duramen.io.formats.format import Format, Request
 from duramen.io.formats.text import TransposedTextInput
 from duramen.io.formats.text_file import TextFile
 from duramen.support.arrow import pa
+from duramen.support.checks import warn
 from duramen.support.text import read_utf8
-from duramen.support.warning import warn
 
 
 class GctInput(TransposedTextInput):

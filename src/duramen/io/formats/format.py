@@ -18,8 +18,8 @@ from duramen.catalogue import Entry
 from duramen.data.memory import require_memory
 from duramen.io.store.reader import columns_within
 from duramen.support.arrow import pa
+from duramen.support.checks import warn
 from duramen.support.text import first_line, quoted
-from duramen.support.warning import warn
 
 
 class Input:

@@ -36,7 +36,7 @@ from duramen.io.formats.format import (
 from duramen.io.formats.text_file import COMPRESSIONS, TextFile
 from duramen.io.store.reader import columns_within
 from duramen.support.arrow import pa, pa_csv, pc
-from duramen.support.warning import warn
+from duramen.support.checks import warn
 
 # Rows of a block of a wide table, whose numbers are of eight characters: a column of a block takes
 # 20 microseconds, however few its values are.

@@ -38,10 +38,9 @@ from duramen.io.store.row_ids import (
 )
 from duramen.io.store.writer import StoreWriter, check_place, check_repeated, making
 from duramen.support.arrow import pa
-from duramen.support.checks import check_jobs
+from duramen.support.checks import check_jobs, warn
 from duramen.support.files import expanded
 from duramen.support.threads import require_arrow_threads
-from duramen.support.warning import warn
 
 _FUNCTION = "pack"
 
