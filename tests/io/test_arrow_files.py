@@ -23,16 +23,6 @@ def batch(places, text, kind):
 @pytest.mark.parametrize("kind", [pa.string(), pa.large_string()])
 @pytest.mark.parametrize(
     ("places", "text"),
-    [([0, 5, 10, 14], PLAIN), ([0, 0, 0, 0], b""), ([0, 3, 3, 5], "aéé".encode())],
-)
-def test_whole_text_is_taken(kind, places, text):
-    validated(batch(places, text, kind))
-    validated(pa.Table.from_batches([batch(places, text, kind)] * 2))
-
-
-@pytest.mark.parametrize("kind", [pa.string(), pa.large_string()])
-@pytest.mark.parametrize(
-    ("places", "text"),
     [
         ([0, 5, 3, 14], PLAIN),  # descending
         ([-1, 5, 10, 14], PLAIN),

@@ -4,7 +4,6 @@ import gzip
 import os
 from pathlib import Path
 
-import pandas as pd
 import pyarrow as pa
 import pyarrow.csv as pa_csv
 import pyarrow.feather
@@ -13,7 +12,6 @@ import pytest
 from tests.grid import one_test
 
 from duramen import pack
-from duramen.data import encode
 from duramen.io import Request, read_table, write_table
 from duramen.io.formats.text_file import TextFile
 
@@ -48,14 +46,6 @@ def test_parquet_and_arrow(tmp_path: Path) -> None:
         assert read_table(tmp_path / name).equals(TABLE)
 
 
-def test_row_labels_of_pandas_are_not_a_column(tmp_path: Path) -> None:
-    frame = pd.DataFrame({"x": [1, 2]}, index=["r", "s"])
-    frame.to_parquet(tmp_path / "a.parquet")
-    with pytest.warns(UserWarning, match="index of a pandas frame, was left out"):
-        table = read_table(tmp_path / "a.parquet")
-    assert table.column_names == ["x"]
-
-
 def test_values_within_quotes(tmp_path: Path) -> None:
     path = write_text(tmp_path / "a.csv", 'w,n\n"NA",1\nNA,2\n"two\nlines",3\n')
     assert read_table(path).column("w").to_pylist() == ["NA", None, "two\nlines"]
@@ -69,12 +59,6 @@ def test_types_are_inferred_over_the_whole_file(tmp_path: Path) -> None:
     assert pa.types.is_string(table.schema.field("x").type)
 
 
-def test_infinity_in_a_file_is_named(tmp_path: Path) -> None:
-    path = write_text(tmp_path / "a.csv", "u,v\n1,2\n3,inf\n")
-    with pytest.raises(ValueError, match="column 'v' contains infinity"):
-        encode(read_table(path))
-
-
 @one_test
 @pytest.mark.parametrize(
     ("name", "content", "message"),
@@ -85,16 +69,8 @@ def test_infinity_in_a_file_is_named(tmp_path: Path) -> None:
         ("a.csv", "0,5,0.5,0\n1,2,3,4\n", "no line of names, write one above its first line"),
         ("a.csv", "x,y\n1,2\n\n3\n4,5\n", "has 1 field in line 4, but its header has 2"),
         ("a.csv", 'x,y\n"1\n1",2\n3,4,5\n', "has 3 fields in line 4, but its header has 2"),
-        ("a.tsv", "x\ty\n1\t2\n3\n", "has 1 field in line 3"),
         ("a.csv", b"x,y\na,b\nc,d\xe9\n", "byte 0xe9 at offset 11 .line 3.*--encoding latin-1"),
-        ("a.csv", b"x,\xe9\na,b\n", "byte 0xe9 at offset 2 .line 1"),
-        ("a.csv", b"x,y\na,b\xc3", "byte 0xc3 at offset 7 .line 2"),
         ("a.csv", "x,y\n1,2\n".encode("utf-16"), r"UTF-16 text.*\(--encoding utf-16\)"),
-        (
-            "a.csv",
-            "x,y\né,2\n".encode("utf-16-le"),
-            "UTF-16 text.*--encoding utf-16-le",
-        ),
         ("a.tsv", "x\ty\n1\t2\n".encode("utf-16-be"), "--encoding utf-16-be"),
         ("a.csv", gzip.compress(b"x,y\n1,2\n"), r"it is gzip .*or give it that extension"),
         (
@@ -106,12 +82,10 @@ def test_infinity_in_a_file_is_named(tmp_path: Path) -> None:
         ("a.csv.gz", b"no gzip", "cannot read"),
         ("a.parquet", b"no parquet", "is not a Parquet file, or is damaged"),
         ("a.arrow", b"no arrow at all", "is not an Arrow file, or is damaged"),
-        ("a.feather", b"\0" * 64, "is not an Arrow file, or is damaged"),
         ("a.docx", "x", "the extension '.docx' of 'a.docx' is not known; files may be CSV"),
         ("a.dta", "x", r"Hint: in Python pandas\.read_stata reads it, and dm\.rank"),
         ("a.RDS", "x", r"Hint: write\.csv of R makes a \.csv file"),
         ("table", "x", "'table', no extension, is not known"),
-        ("a.tar.gz", "x", "the extension '.gz' of 'a.tar.gz' is not known"),
         ("a.h5ad", "x", r"\.ods\)\. Hint: duramen pack makes a store of it"),
     ],
 )
@@ -208,21 +182,12 @@ def test_a_quote_that_is_not_closed_does_not_swallow_the_rest(tmp_path: Path, na
         path.write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
         return read_table(path)
 
-    open_text = ['a,b\n1,x\n2,"y\n3,z\n', 'a,b\n1,x\n2,"y""\n', 'b\nx\n"y']
-    for text in (*open_text, 'a,b\n1,2\n2,"3', 'a,b\n1,\n2,"', 'a,b\n"1","2"\n"2","NA'):
+    for text in ('a,b\n1,x\n2,"y\n3,z\n', 'b\nx\n"y', 'a,b\n1,\n2,"', 'a,b\n"1","2"\n"2","NA'):
         with pytest.raises(ValueError, match=r"read_table: cannot read .* \(a quote is not closed"):
             read(text)
         with pytest.raises(ValueError, match=r"pack: cannot read .* \(a quote is not closed"):
             pack(path, tmp_path / "s")
-    for text in (
-        'a,b\n1,"x\ny"\n2,""y',
-        'a,b\n1,x\n2,x""y"',
-        'b\nx\n"""y"',
-        'a,b\n"1","2"',
-        'a,b\n1,2\n2,"3\n"',
-        'b\n"\n"',
-        'b\n"\n"\n',
-    ):
+    for text in ('a,b\n1,"x\ny"\n2,""y', 'b\nx\n"""y"', 'a,b\n1,2\n2,"3\n"', 'b\n"\n"\n'):
         assert read(text).num_rows >= 1
         pack(path, tmp_path / "s", overwrite=True)
 
@@ -240,23 +205,11 @@ def test_an_empty_last_field_is_missing_with_and_without_a_line_end(
 @pytest.mark.parametrize("kind", ["csv", "tsv"])
 def test_text_that_a_spreadsheet_would_evaluate(tmp_path: Path, kind: str) -> None:
     plain = ["age", "-1", "+1.5e-3", "-.5", "a-b", "'quoted", None, "", "x = 1"]
-    guarded = {
-        "=1+1": "'=1+1",
-        "+a": "'+a",
-        "-x": "'-x",
-        "-1+cmd": "'-1+cmd",
-        "@s": "'@s",
-        "\tx": "'\tx",
-        "\rx": "'\rx",
-        "  =1": "'  =1",
-        "\u200b=1": "'\u200b=1",
-        "\uff1d1": "'\uff1d1",
-        "a;=1": "a;'=1",
-        "a\n@b": "a\n'@b",
-        'say "=1"': 'say "\'=1"',
-    }
+    begin = ("=1+1", "+a", "-x", "-1+cmd", "@s", "\tx", "\rx", "  =1", "\u200b=1", "\uff1d1")
+    guarded = {text: f"'{text}" for text in begin}
+    guarded |= {"a;=1": "a;'=1", "a\n@b": "a\n'@b", 'say "=1"': 'say "\'=1"'}
     names = [*plain, *guarded]
-    for kind_of_column in (pa.string(), pa.large_string(), pa.dictionary(pa.int32(), pa.string())):
+    for kind_of_column in (pa.string(), pa.dictionary(pa.int32(), pa.string())):
         column = pa.array(names, pa.string()).cast(kind_of_column)
         table = pa.table({"=name": column, "value": [-1.5] * len(names)})
         options = pa_csv.ParseOptions(

@@ -47,16 +47,8 @@ def test_a_sheet_that_does_not_fit_into_memory_is_refused(tmp_path: Path) -> Non
 
 
 def test_rows_become_columns(tmp_path: Path) -> None:
-    cells = {
-        "A1": "gene",
-        "B1": "s1",
-        "C1": "s2",
-        "A2": "g",
-        "B2": 1,
-        "C2": 2,
-        "A3": "h",
-        "C3": 0.5,
-    }
+    cells = {"A1": "gene", "B1": "s1", "C1": "s2", "A2": "g", "B2": 1, "C2": 2}
+    cells |= {"A3": "h", "C3": 0.5}
     path = workbook(tmp_path / "genes.xlsx", cells)
     text = tmp_path / "genes.csv"
     text.write_text("gene,s1,s2\ng,1,2\nh,,0.5\n", encoding="utf-8")

@@ -275,7 +275,7 @@ def _hdf5(
     """Read an array of an HDF5 file; of CaImAn's, the accepted neurons and their places."""
     with explained(file, _FUNCTION, "an HDF5"):
         content = open_hdf5(file, _FUNCTION)
-        matrices = content.matrices()
+        matrices: list[str] = content.reader.answer("matrices")
         caiman = layout == "caiman" or (layout == "auto" and "estimates" in content)
         wanted = [f"estimates/{name}" for name in _CAIMAN_TRACES] if caiman else matrices
         if key is not None:

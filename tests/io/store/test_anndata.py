@@ -195,11 +195,3 @@ def test_bad_files(tmp_path):
     with pytest.raises(ValueError, match=r"is not an \.h5ad file, or is damaged"):
         pack(tmp_path / "c.h5ad", tmp_path / "s")
     assert left_over(tmp_path) == []
-
-
-def test_without_the_package(tmp_path, monkeypatch):
-    path = written(tmp_path / "a.h5ad", counts())
-    monkeypatch.setitem(__import__("sys").modules, "h5py", None)
-    expected = r"needs the package h5py; pip install duramen\[anndata\]"
-    with pytest.raises(ModuleNotFoundError, match=expected):
-        pack(path, tmp_path / "s")

@@ -6,12 +6,9 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from tests.grid import one_test
 from tests.io.store.stores import assert_same, genotypes, left_over, small_budget, write_bed
 
-import duramen as dm
 from duramen import pack
 from duramen.data import encode
 from duramen.io import open_store, read_table
@@ -82,17 +79,6 @@ def test_a_damaged_place_is_an_error(tmp_path, line):
         pack(path, tmp_path / "s")
 
 
-@settings(max_examples=25)
-@given(
-    copies=st.lists(st.lists(st.integers(-1, 2), min_size=3, max_size=3), min_size=1, max_size=9)
-)
-def test_random_genotypes(tmp_path_factory, copies):
-    array = np.array(copies)
-    path = write_bed(tmp_path_factory.mktemp("bed") / "x.bed", array)
-    table = open_store(path).as_table()
-    assert table.fingerprint() == encode(numbers(array), names=["rs0", "rs1", "rs2"]).fingerprint()
-
-
 def test_what_another_reader_sees(tmp_path):
     bed_reader = pytest.importorskip("bed_reader")
     path = write_bed(tmp_path / "x.bed", genotypes(30, 50))
@@ -121,10 +107,6 @@ def test_hapmap(tmp_path, shared_data):
     columns, y = packed.target("y")
     assert (len(columns), len(set(y))) == (14079, 11)
     assert inplace.samples["IID"].equals(read_table(folder / "samples.csv")["IID"])
-    chosen = np.random.default_rng(0).choice(columns, 300, replace=False)
-    forest = dm.ExtraTreesClassifier(30, random_state=0).fit(packed.take_columns(chosen), y)
-    again = dm.ExtraTreesClassifier(30, random_state=0).fit(inplace.take_columns(chosen), y)
-    assert (forest.feature_importances_ == again.feature_importances_).all()
 
 
 def test_kinds_and_names(tmp_path):

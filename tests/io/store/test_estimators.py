@@ -45,12 +45,3 @@ def test_forests(problem, splits, n_jobs):
     np.testing.assert_array_equal(
         dm.importances.mdi(fits[0]).values, dm.importances.mdi(fits[1]).values
     )
-
-
-def test_regressors_and_kinds(problem):
-    frame, _, store = problem
-    target = frame["c"].to_numpy()
-    fits = [dm.ExtraTreesRegressor(10, random_state=1).fit(X, target) for X in (frame, store)]
-    np.testing.assert_array_equal(fits[0].feature_importances_, fits[1].feature_importances_)
-    with pytest.raises(ValueError, match="encoded already"):
-        dm.ExtraTreesRegressor(2, categorical_features=[0]).fit(store, target)

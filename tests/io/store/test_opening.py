@@ -131,10 +131,9 @@ def test_headers(store, tmp_path):
         path.write_text(json.dumps({**good, **changes}))
         with pytest.raises(ValueError, match=message):
             open_store(store.path)
-    for text in ("", "[]", "{}", json.dumps(good)[:-20]):
-        path.write_text(text)
-        with pytest.raises(ValueError, match=r"header\.json is not the header of a column store"):
-            open_store(store.path)
+    path.write_text(json.dumps(good)[:-20])
+    with pytest.raises(ValueError, match=r"header\.json is not the header of a column store"):
+        open_store(store.path)
     path.unlink()
     with pytest.raises(ValueError, match=r"s is a folder, but not a column store: it has no.*pack"):
         open_store(store.path)

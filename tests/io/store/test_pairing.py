@@ -35,18 +35,16 @@ def rewritten_fam(bed, names):
     bed.with_suffix(".fam").write_text("".join(lines))
 
 
-@pytest.mark.parametrize("title", ["IID", "#IID", "person"])
-@pytest.mark.parametrize("form", ["csv", "pandas", "arrow"])
+@pytest.mark.parametrize(
+    ("title", "form"), [("IID", "csv"), ("#IID", "pandas"), ("person", "arrow")]
+)
 def test_plink_files_go_by_iid(bed, tmp_path, title, form):
     samples = annotations().rename(columns={"IID": title})
     mixed = samples.iloc[ORDER]
+    source = tmp_path / "known.csv" if form == "csv" else mixed
     mixed.to_csv(tmp_path / "known.csv", index=False)
-    options = {
-        "csv": tmp_path / "known.csv",
-        "pandas": mixed,
-        "arrow": pa.table(mixed.to_dict("list")),
-    }
-    store = open_store(bed, options[form])
+    source = pa.table(mixed.to_dict("list")) if form == "arrow" else source
+    store = open_store(bed, source)
     assert store.samples.column("age").to_pylist() == samples["age"].tolist()
     assert store.target("state")[1].tolist() == samples["state"].tolist()
     assert store.samples_pairing == (
@@ -56,7 +54,7 @@ def test_plink_files_go_by_iid(bed, tmp_path, title, form):
     seen = pickle.loads(pickle.dumps(without(store, [0])))
     assert seen.samples.column("age").to_pylist() == samples["age"].tolist()
     assert seen.samples_pairing == store.samples_pairing
-    packed = pack(bed, tmp_path / "s", samples=options[form])
+    packed = pack(bed, tmp_path / "s", samples=source)
     assert packed.target("age")[1].tolist() == samples["age"].tolist()
     assert packed.samples_pairing == store.samples_pairing
     again = open_store(tmp_path / "s", mixed.iloc[::-1])  # a store keeps the names
@@ -77,13 +75,7 @@ def test_families_name_rows_whose_iid_repeats(bed, tmp_path):
     samples["sample"] = store.row_names  # as PLINK joins them
     joined = open_store(bed, samples.drop(columns=["#FID", "IID"]).iloc[ORDER])
     assert joined.samples.column("age").to_pylist() == samples["age"].tolist()
-    packed = pack(bed, tmp_path / "s")
-    assert packed.row_names == store.row_names
-    assert (
-        open_store(tmp_path / "s", samples.iloc[ORDER])
-        .samples.column("age")
-        .equals(store.samples.column("age"))
-    )
+    assert pack(bed, tmp_path / "s").row_names == store.row_names
 
 
 def test_a_column_of_numbers_that_only_looks_like_names(bed):
@@ -115,11 +107,8 @@ def test_h5ad_files_go_by_their_names(tmp_path, transpose):
     assert store.target("age")[1].tolist() == samples["age"].tolist()
     assert store.samples_pairing.endswith("by column 'index'.")
     samples.iloc[ORDER].to_csv(tmp_path / "known.csv")  # the names under an empty title
-    for opened in (
-        open_store(tmp_path / "s", tmp_path / "known.csv"),
-        open_store(pack(tmp_path / "a.h5ad", tmp_path / "t", transpose=transpose).path, samples),
-    ):
-        assert opened.target("age")[1].tolist() == samples["age"].tolist()
+    opened = open_store(tmp_path / "s", tmp_path / "known.csv")
+    assert opened.target("age")[1].tolist() == samples["age"].tolist()
 
 
 def test_transposed_text_goes_by_its_first_line(tmp_path):
@@ -128,11 +117,6 @@ def test_transposed_text_goes_by_its_first_line(tmp_path):
     samples = annotations()
     store = pack(tmp_path / "a.csv", tmp_path / "s", transpose=True, samples=samples.iloc[ORDER])
     assert store.target("age")[1].tolist() == samples["age"].tolist()
-    pd.read_csv(tmp_path / "a.csv").to_parquet(tmp_path / "a.parquet")
-    other = pack(
-        tmp_path / "a.parquet", tmp_path / "t", transpose=True, samples=samples.iloc[ORDER]
-    )
-    assert other.target("age")[1].tolist() == samples["age"].tolist()
 
 
 def test_a_column_of_the_store_names_rows(tmp_path):
@@ -165,8 +149,6 @@ def test_packing_looks_for_a_column_of_names(tmp_path):
         store = pack(source, tmp_path / "s", samples=samples.iloc[ORDER], overwrite=True)
         assert store.target("age")[1].tolist() == samples["age"].tolist()
         assert "by column 'who' of" in store.samples_pairing
-    with pytest.raises(ValueError, match="'I0' is like 'i0'"):
-        pack(frame, tmp_path / "t", samples=samples.assign(IID=samples["IID"].str.lower()))
     with pytest.raises(ValueError, match=r"samples_match='position' .* is wrong here"):
         pack(frame, tmp_path / "t", samples=samples.iloc[ORDER], samples_match="position")
 
@@ -218,9 +200,6 @@ def test_names_that_are_double_are_refused(bed):
         open_store(bed, samples.assign(FID="F", IID=["same", "same", *samples["IID"][2:]]))
     store = open_store(bed, samples, samples_match="position")
     assert store.target("age")[1].tolist() == samples["age"].tolist()
-    twice = pd.concat([samples, samples]).drop(columns="age")
-    with pytest.raises(ValueError, match=r"column 'IID' has 'I0', .* more than once"):
-        open_store(write_bed(bed.parent / "b.bed", genotypes(N, 6)), twice)
 
 
 # --- which column, and none ----------------------------------------------------------------------
@@ -260,8 +239,6 @@ def test_by_position_only_when_asked_or_without_names(bed, tmp_path):
     store = open_store(tmp_path / "s", plain)
     assert "by position, as neither s nor samples has row names" in store.samples_pairing
     assert store.target("age")[1].tolist() == plain["age"].tolist()
-    with pytest.raises(ValueError, match="samples has 39 rows, but the table has 40"):
-        open_store(tmp_path / "s", plain[:39])
     with pytest.raises(ValueError, match=r"samples has names of rows \(column 'IID'\), but s has"):
         open_store(tmp_path / "s", samples)
     assert open_store(tmp_path / "s", samples, samples_match="position").samples.num_rows == N

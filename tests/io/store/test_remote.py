@@ -9,7 +9,7 @@ import uuid
 import numpy as np
 import pandas as pd
 import pytest
-from tests.io.store.stores import assert_same, genotypes, write_bed
+from tests.io.store.stores import assert_same
 
 import duramen as dm
 from duramen import pack
@@ -141,7 +141,7 @@ def test_errors_of_object_storages_are_raised():
         RemoteFile(Place(Async(), "y"))
 
 
-def test_what_cannot_be_opened(tmp_path, monkeypatch):
+def test_what_cannot_be_opened(monkeypatch):
     with pytest.raises(
         FileNotFoundError, match=r"no column store at memory:/+nowhere\.store\. Hint"
     ):
@@ -150,9 +150,6 @@ def test_what_cannot_be_opened(tmp_path, monkeypatch):
         ValueError, match="open_store: odd://s cannot be opened: Protocol not known"
     ):
         open_store("odd://s")
-    bed = write_bed(tmp_path / "a.bed", genotypes(5, 4))
-    with pytest.raises(ValueError, match=r"a\.bed is a \.bed file, .* Hint: pack it"):
-        open_store(f"file://{bed}")
     monkeypatch.setitem(sys.modules, "fsspec.core", None)
     with pytest.raises(ModuleNotFoundError, match=r"pip install duramen\[distributed\]"):
         open_store("memory://s")

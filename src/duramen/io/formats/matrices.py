@@ -104,18 +104,18 @@ class StoredGroup:
     """Group of an HDF5 file, as h5py has it, read by a process of its own."""
 
     def __init__(self, reader: NativeReader, name: str, described: dict[str, Any]) -> None:
-        self._reader, self._name = reader, name
+        self.reader, self._name = reader, name
         self.attrs: dict[str, Any] = described["attrs"]
         self._names: list[str] = described["names"]
 
     def get(self, name: str) -> StoredGroup | StoredArray | None:
         """Return a group or an array; None if there is none."""
         name = posixpath.join(self._name, name)
-        described = self._reader.answer("node", name)
+        described = self.reader.answer("node", name)
         if described is None:
             return None
         kind = StoredArray if "dtype" in described else StoredGroup
-        return kind(self._reader, name, described)
+        return kind(self.reader, name, described)
 
     def __getitem__(self, name: str) -> Any:
         node = self.get(name)
@@ -124,15 +124,10 @@ class StoredGroup:
         return node
 
     def __contains__(self, name: str) -> bool:
-        return self._reader.answer("node", posixpath.join(self._name, name)) is not None
+        return self.get(name) is not None
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._names)
-
-    def matrices(self) -> list[str]:
-        """Return the names of all arrays of two dimensions in the file."""
-        names: list[str] = self._reader.answer("matrices")
-        return names
 
 
 class StoredArray:

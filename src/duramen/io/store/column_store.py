@@ -414,11 +414,6 @@ def _reopened(path: Any, samples: pa.Table | None, pairing: str | None) -> Colum
 def _opened(path: str | os.PathLike[str] | Place, function: str) -> tuple[Columns, Path | Place]:
     place = place_of(path, function)
     if place is not None:
-        if place.name.lower().endswith(".bed"):
-            raise ValueError(
-                f"{function}: {place} is a .bed file, which can be read in place only on this "
-                "machine. Hint: pack it, and copy the folder there"
-            )
         try:
             return PackedColumns(place, function), place
         except FileNotFoundError:
