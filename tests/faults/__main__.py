@@ -54,7 +54,6 @@ FAMILIES = (
     Family("routing", 4.0),
     Family("scales", 4.0),
     Family("sparse_columns", 4.0),
-    Family("rows_alone", 0.5),
     Family("files.fuzz_text", 2.0),
     Family("files.fuzz_tables", 4.0),
     Family("files.fuzz_manifest", 0.5),

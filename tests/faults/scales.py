@@ -17,7 +17,6 @@ from tests.faults.batches import READ, REFUSED
 from tests.faults.problems import unrefused
 
 import duramen as dm
-from duramen.io import read_table, write_table
 
 Floats = NDArray[np.float64]
 LEVELS = 12
@@ -245,32 +244,6 @@ def measures(random: np.random.Generator, folder: Path) -> str:
 # --- targets and weights -------------------------------------------------------------------------
 
 
-def targets(random: np.random.Generator, folder: Path) -> str:
-    """Numbers to be predicted: predictions have their scale, importances do not."""
-    X, _, y = table_of(random)
-    family = str(random.choice(["RandomForest", "ExtraTrees", "TotallyRandomizedTrees"]))
-    estimator = getattr(dm, f"{family}Regressor")
-    factor = 10.0 ** int(random.choice([-300, -160, -80, -60, -10, 10, 60, 80, 160, 300, 305]))
-    shift = float(random.choice([0.0, 0.0, 1e15, -1e15])) if factor == 1e10 else 0.0
-    model = estimator(5, random_state=0).fit(X, y)
-    try:
-        other = estimator(5, random_state=0).fit(X, y * factor + shift)
-    except ValueError as error:
-        other, message = None, str(error)
-    if other is None:
-        assert "y must hold numbers up to" in message, message
-        assert not 1e-65 < factor < 1e65
-        return REFUSED
-    assert 1e-72 < factor < 1e72
-    scale = abs(shift) / factor + np.abs(y).max()
-    result = (other.predict(X) - shift) / factor
-    np.testing.assert_allclose(result, model.predict(X), atol=1e-12 * scale)
-    np.testing.assert_allclose(other.feature_importances_, model.feature_importances_, atol=1e-9)
-    mda = [dm.importances.mdi(forest).values for forest in (model, other)]
-    np.testing.assert_allclose(mda[1] / factor**2, mda[0], rtol=1e-9, atol=1e-12)
-    return READ
-
-
 def weights(random: np.random.Generator, folder: Path) -> str:
     """Weights: only their ratios matter; huge beside tiny ones leave finite numbers."""
     X, classes, numbers = table_of(random)
@@ -338,65 +311,12 @@ def infinities(random: np.random.Generator, folder: Path) -> str:
     return REFUSED
 
 
-def integers(random: np.random.Generator, folder: Path) -> str:
-    """Integers that float64 cannot tell apart are refused as numbers, and kept as categories."""
-    limit = [2**53 + 1, -(2**53) - 1, 2**63 - 1, -(2**63)][int(random.integers(4))]
-    column = np.array([0, 1, 2, limit] * 8, dtype=np.int64)
-    X = np.column_stack([column, np.arange(32)])
-    y = np.arange(32) % 2
-    for call in (lambda: dm.encode(X), lambda: _estimator().fit(X, y)):
-        try:
-            call()
-        except ValueError as error:
-            text = str(error)
-        else:
-            text = "no error"
-        assert "2**53" in text, f"{limit}: {text}"
-    kind = str(random.choice(["ordinal", "nominal"]))
-    near = np.array([limit - np.sign(limit), limit] * 16)
-    table = dm.encode(np.column_stack([near, np.arange(32)]), kinds={0: kind})
-    assert table.values(0).tolist() == sorted(set(near.tolist()))
-    store = dm.pack(np.column_stack([near, np.arange(32)]), folder / "s", kinds={0: kind})
-    assert store.values(0).tolist() == table.values(0).tolist()
-    forest = dm.RandomForestClassifier(3, random_state=0, bootstrap=False).fit(table, y)
-    assert forest.predict(np.column_stack([near, np.arange(32)])).tolist() == y.tolist()
-    return READ
-
-
-def files(random: np.random.Generator, folder: Path) -> str:
-    """Numbers of any size come back from every kind of file as they were."""
-    import pyarrow as pa
-    import pyarrow.feather
-
-    X, _, _ = table_of(random, 30)
-    name, Z = increased(random, X, [key for key in INCREASING if "float" not in key])
-    arrays = [pa.array(column) for column in Z.T]
-    table = pa.table(dict(zip("abcd", arrays, strict=True)))
-    suffix = str(random.choice([".csv", ".tsv", ".parquet", ".arrow"]))
-    if suffix == ".arrow":
-        pyarrow.feather.write_feather(table, folder / "t.arrow")
-    else:
-        write_table(table, folder / f"t{suffix}")
-    back = dm.encode(read_table(folder / f"t{suffix}"))
-    packed = dm.pack(folder / f"t{suffix}", folder / "t.store").as_table()
-    direct = dm.encode(Z)
-    for made in (back, packed):
-        np.testing.assert_array_equal(made.cut_values, direct.cut_values, err_msg=name + suffix)
-        for j in range(4):
-            np.testing.assert_array_equal(made.codes(j), direct.codes(j), err_msg=name + suffix)
-    return READ
-
-
 CHECKS: tuple[Callable[[np.random.Generator, Path], str], ...] = (
     measures,
     best_cuts,
     measures,
     random_cuts,
     measures,
-    targets,
-    measures,
     weights,
     infinities,
-    integers,
-    files,
 )

@@ -22,7 +22,6 @@ import duramen as dm
 SHORT = {
     "routing": 25,
     "scales": 33,
-    "rows_alone": 6,
     "files.fuzz_text": 40,
     "files.fuzz_manifest": 40,
 }
