@@ -8,8 +8,6 @@ from tests.grid import one_test
 import duramen as dm
 from duramen.estimators.guided_forest import (
     association_p_values,
-    enriched_weights,
-    importance_weights,
 )
 from duramen.forests import GrowthSettings, grow
 from duramen.forests.growth import Guidance
@@ -48,14 +46,6 @@ def test_draws_are_without_replacement():
     assert (forest.forest_.feature[forest.forest_.offsets[:-1]] == 0).all()
 
 
-def test_constant_columns_give_way():
-    X, y = noise()
-    X[:, 1] = 3.0
-    forest = guided(feature_weights=[0, 1000, 1, 1, 0], max_features=2).fit(X, y)
-    used = np.unique(forest.forest_.feature[forest.forest_.feature >= 0])
-    assert used.tolist() == [2, 3]
-
-
 def test_equal_weights_are_an_ordinary_forest():
     """Frequencies of the columns at the root, of both forests, by a chi-square test."""
     X, y = noise(p=6)
@@ -90,13 +80,6 @@ def test_p_values_against_scipy():
     assert p_value(two, "classification")[0] == pytest.approx(t)
     assert p_value(three, "classification")[1] == pytest.approx(f)
     assert p_value(X[:, 0], "regression")[[1, 0, 2]] == pytest.approx([r, 0.0, 1.0])
-
-
-def test_weights():
-    weights = enriched_weights(np.array([1e-9, 0.5, 1.0]))
-    assert weights.tolist() == pytest.approx([1000.0, 1 / 0.75 - 1, 0.0])
-    assert importance_weights(np.zeros(3)).tolist() == [1.0] * 3
-    assert importance_weights(np.array([2.0, -1.0])).tolist() == [2.01, 0.01]
 
 
 def test_few_relevant_features_among_many():

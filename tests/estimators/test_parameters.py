@@ -230,28 +230,6 @@ def test_little_data(kind):
     np.testing.assert_array_equal(pure.feature_importances_, 0)
 
 
-def test_columns_that_are_all_missing():
-    holes = np.hstack([X, np.full((150, 1), np.nan)])
-    forest = RF(10, random_state=0).fit(holes, Y)
-    assert forest.score(holes, Y) > 0.95
-    assert forest.feature_importances_[4] == 0
-
-
-@one_test
-@pytest.mark.parametrize(
-    "kind", [RF, RR, estimators.ExtraTreesClassifier, estimators.ExtraTreesRegressor]
-)
-def test_a_column_that_numbers_the_rows(kind):
-    n = 20_000
-    random = np.random.default_rng(0)
-    table = pd.DataFrame(
-        {"x": random.normal(size=n), "id": pd.Categorical([f"i{i}" for i in range(n)])}
-    )
-    y = (table["x"] > 0).astype(int)
-    forest = kind(2, max_depth=3, random_state=0).fit(table, y)
-    assert forest.score(table, y) > 0.3
-
-
 def test_an_interrupt_stops_growth_at_once():
     random = np.random.default_rng(0)
     table, y = random.normal(size=(20_000, 30)), random.normal(size=20_000)

@@ -8,7 +8,7 @@ import pytest
 from sklearn import config_context
 from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.datasets import load_diabetes, load_iris
-from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -67,16 +67,6 @@ class TestEveryEstimator:
         assert not hasattr(estimator, "feature_names_in_")
         assert estimator.n_features_in_ == 2
         assert estimator.feature_importances_.shape == (2,)
-
-
-def test_grid_search():
-    X, y = load_iris(return_X_y=True)
-    grid = GridSearchCV(
-        estimators.RandomForestClassifier(n_estimators=5, random_state=0),
-        {"max_features": [1, "sqrt", None], "splits": ["ordered", "multiway"]},
-        cv=3,
-    ).fit(X, y)
-    assert grid.best_score_ > 0.9
 
 
 def test_metadata_routing_of_sample_weight():

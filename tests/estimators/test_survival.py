@@ -148,29 +148,6 @@ def test_curves_at_any_time():
         assert np.array_equal(some[:, 1:], whole[:, [2, 2, -1]])
 
 
-def test_any_form_of_the_target():
-    """A structured array, two columns, a data frame, a learning set."""
-    pandas = pytest.importorskip("pandas")
-    X, time, event = drawn(6, 80)
-    y = outcome(time, event)
-    columns = pandas.DataFrame({"time": time, "event": event})
-    forests = [
-        dm.RandomSurvivalForest(5, random_state=0).fit(*options).forest_
-        for options in (
-            (X, y),
-            (X, np.column_stack([time, event])),
-            (X, np.column_stack([time, event + 1])),  # as R's survival has them
-            (X, columns),
-            (dm.learning_set(X, y),),
-            (dm.learning_set(X, columns, task="survival"),),
-        )
-    ]
-    assert len({forest.fingerprint for forest in forests}) == 1
-    assert len({forest.leaf_values.tobytes() for forest in forests}) == 1
-    assert "survival times, " in repr(dm.learning_set(X, y))
-    assert (dm.learning_set(X, y).y == y).all()
-
-
 @pytest.mark.parametrize(
     ("change", "said"),
     [
@@ -205,26 +182,3 @@ def test_weights_are_numbers_of_copies():
     assert np.array_equal(whole.leaf_events.at_risk, part.leaf_events.at_risk)
     with pytest.raises(ValueError, match="whole numbers"):
         model.fit(X, y, sample_weight=weights + 0.5)
-
-
-def test_nothing_to_split_where_no_event_tells_rows_apart():
-    """All events last, or features constant."""
-    X = np.arange(12.0)[:, np.newaxis]
-    y = np.column_stack([np.arange(12.0), np.arange(12) == 11])
-    model = dm.RandomSurvivalForest(3, random_state=0, **EVERY).fit(X, y)
-    assert model.forest_.n_nodes == 3
-    assert np.isfinite(model.predict(X)).all()
-    assert (model.feature_importances_ == 0).all()
-
-
-def test_fewest_leaves_take_the_largest_statistics():
-    """With max_leaf_nodes, the split with the largest statistic comes first."""
-    X, time, event = drawn(9, 150, values=30)
-    y = outcome(time, event)
-    full = dm.RandomSurvivalForest(1, random_state=0, **EVERY).fit(X, y).forest_.tree(0)
-    few = dm.RandomSurvivalForest(1, random_state=0, max_leaf_nodes=3, **EVERY).fit(X, y)
-    tree = few.forest_.tree(0)
-    assert tree.n_leaves == 3
-    children = full.child[0] + np.arange(2)
-    inner = tree.impurity[tree.feature >= 0]
-    assert inner.max() == pytest.approx(max(full.impurity[0], *full.impurity[children]))

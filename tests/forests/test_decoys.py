@@ -292,45 +292,7 @@ def test_irrelevant_columns_get_no_more_than_their_decoys(kind, n_relevant, chan
     assert abs(relative) < 4 * error
 
 
-@pytest.mark.slow
-@one_test
-@pytest.mark.parametrize(
-    "kind, changes",
-    [
-        ("two", {}),
-        ("binomial", {"splits": "multiway", "max_features": 6}),
-        ("binomial", {"splits": "multiway"}),
-        ("six", {"splits": "multiway"}),
-    ],
-)
-def test_used_up_columns_leave_the_others_a_little_more(kind, changes):
-    """A known bias, beside relevant columns. In multiway trees, a column that was chosen further up
-    is no candidate, and its decoy one with the probability that it would have been."""
-    relative, error = bias(kind, 5, n_sets=60, **changes)
-    assert error < 0.05
-    assert abs(relative) < 0.15
-
-
 # Where there is something.
-
-
-@one_test
-@pytest.mark.parametrize("criterion", ["gini", "variance"])
-@pytest.mark.parametrize("cut", ["best", "random"])
-def test_a_strong_column_keeps_what_it_gets(cut, criterion):
-    random = np.random.default_rng(3)
-    X = random.normal(size=(300, 12))
-    X[:, 4] = random.integers(0, 2, 300)
-    y = X[:, 4] + 0.3 * random.normal(size=300)
-    if criterion == "gini":
-        y = (y > 0.5).astype(np.uint32)
-    growth = GrowthSettings(criterion=criterion, cut=cut, max_features=12)
-    table, cycle = dm.encode(X), random.permutation(300)
-    forest, excess = grown(table, y, growth, cycle, np.ones(12))
-    own = own_credit(forest, np.zeros(12, dtype=bool))
-    assert excess[4] > 0.95 * own[4]
-    assert excess[4] > 0.5 * forest.impurity[0]
-    assert (excess[4] > 5 * np.delete(excess, 4)).all()
 
 
 # Errors.

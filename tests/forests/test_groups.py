@@ -96,12 +96,6 @@ def test_rows_that_are_groups_give_the_forest_without_groups():
         np.testing.assert_array_equal(grouped.oob_error_curve_, alone.oob_error_curve_)
 
 
-def test_forests_that_see_all_rows_do_not_change():
-    X, y = problem()
-    trees = dm.ExtraTreesClassifier(5, random_state=0)
-    same_trees(trees.fit(X, y).forest_, trees.fit(X, y, groups=GROUPS).forest_)
-
-
 @pytest.mark.parametrize("task", ["classification", "regression", "survival"])
 def test_out_of_bag_estimates_use_trees_without_the_group(task):
     X, y = problem(task)
@@ -156,20 +150,6 @@ def test_stores_draw_groups(tmp_path):
     np.testing.assert_array_equal(model.oob_error_curve_, curve)
 
 
-def test_large_groups_weigh_what_they_hold():
-    # One group holds nearly all rows: the weight of a bag is up to the number of groups times it.
-    random = np.random.default_rng(0)
-    X, y = random.normal(size=(400, 2)), random.normal(size=400)
-    groups = np.minimum(np.arange(400), 9)
-    for kind, target in ((dm.RandomForestRegressor, y), (dm.RandomForestClassifier, y > 0)):
-        criterion = {} if kind is dm.RandomForestRegressor else {"criterion": "entropy"}
-        forest = kind(20, random_state=0, **criterion).fit(X, target, groups=groups).forest_
-        forest.check()
-        roots = forest.weight[forest.offsets[:-1]]
-        assert roots.max() > 2 * 391
-        assert roots.min() == 10
-
-
 def test_max_samples_counts_groups():
     X, y = problem()
     model = dm.RandomForestClassifier(5, max_samples=13, bootstrap=False)
@@ -207,24 +187,6 @@ def test_groups_are_routed_by_scikit_learn():
         assert len(seen.groups) < N
     finally:
         set_config(enable_metadata_routing=False)
-
-
-@pytest.mark.parametrize("criterion", ["gini", "entropy"])
-def test_copies_in_groups_give_what_rows_alone_give(criterion):
-    random = np.random.default_rng(4)
-    X = random.normal(size=(40, 3))
-    y = X[:, 0] + random.normal(size=40) > 0
-    model = dm.RandomForestClassifier(30, criterion=criterion, random_state=0, oob_score=True)
-    values, curves, forests = [], [], []
-    for rows, groups in ((np.arange(40), None), (np.repeat(np.arange(40), 3),) * 2):
-        data = dm.learning_set(X[rows], y[rows], groups=groups)
-        forests.append(model.fit(data).forest_)
-        curves.append(model.oob_error_curve_)
-        values.append(dm.importances.mdi(model, data, rows="oob").values)
-    np.testing.assert_array_equal(forests[0].feature, forests[1].feature)
-    np.testing.assert_array_equal(forests[0].threshold, forests[1].threshold)
-    np.testing.assert_allclose(curves[1], curves[0], rtol=1e-9)
-    np.testing.assert_allclose(values[1], values[0], rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.parametrize("criterion", ["gini", "entropy"])

@@ -5,7 +5,6 @@ import pytest
 from tests.grid import one_test
 
 import duramen as dm
-from duramen.data.learning_sets import whole_ratios
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 4))
@@ -44,19 +43,6 @@ def test_only_ratios_of_weights_matter(make, y):
         precision = 1e-3 if exponent == -320 else 1e-9
         for name, values in importances.items():
             np.testing.assert_allclose(values, wanted[name], rtol=0, atol=precision, err_msg=name)
-
-
-def test_weights_of_classes():
-    def importances(scale, weights=None):
-        forest = dm.RandomForestClassifier(
-            5, class_weight={0: 1.0 * scale, 1: 3.0 * scale}, random_state=0
-        )
-        return forest.fit(X, CLASSES, weights).feature_importances_
-
-    for scale in (1e-300, 1e-150, 1e150, 1e300):
-        np.testing.assert_allclose(importances(scale), importances(1.0), atol=1e-9)
-        both = importances(scale, WEIGHTS * scale)
-        np.testing.assert_allclose(both, importances(1.0, WEIGHTS), atol=1e-9)
 
 
 @one_test
@@ -103,29 +89,3 @@ def test_constant_targets_are_no_matter_of_variance():
         np.testing.assert_allclose(forest.predict(X), np.full(60, value), rtol=1e-12)
     with pytest.raises(ValueError, match=r"a number of size 1e\+300"):
         dm.RandomForestRegressor(3).fit(X, np.full(60, 1e300))
-
-
-@one_test
-@pytest.mark.parametrize("make", [dm.ExtraTreesClassifier, dm.TotallyRandomizedTreesClassifier])
-@pytest.mark.parametrize("scale", [0.5, 1 / 3, 0.1, 3.0])
-def test_fractions_of_whole_weights_give_the_same_forest(make, scale):
-    random = np.random.default_rng(0)
-    table, weights = random.normal(size=(60, 3)), random.choice([2.0, 3.0, 5.0], 60)
-    y = table[:, 0] + random.normal(size=60) > 0
-    whole, other = (make(5, random_state=0).fit(table, y, w) for w in (weights, weights * scale))
-    np.testing.assert_allclose(
-        whole.feature_importances_, other.feature_importances_, rtol=0, atol=1e-12
-    )
-
-
-def test_weights_become_whole_where_their_ratios_are():
-    wanted = {
-        (0.5, 1.0, 0.0): (1, 2, 0),
-        (0.2, 0.3, 0.5): (2, 3, 5),
-        (1 / 3, 2 / 3, 1.0): (1, 2, 3),
-        (2.0, 4.0, 6.0): (2, 4, 6),
-        (0.37, 0.37): (1, 1),
-        (0.1, 0.1 * np.pi): (0.1, 0.1 * np.pi),
-    }
-    for weights, whole in wanted.items():
-        np.testing.assert_array_equal(whole_ratios(np.array(weights)), whole)

@@ -5,7 +5,6 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from tests.io.store.stores import genotypes, write_bed
 
 import duramen as dm
 from duramen.forests import patches
@@ -100,18 +99,6 @@ def test_trees_on_a_store_are_those_in_memory(number, tmp_path, monkeypatch):
         assert measured[0].values.tobytes() == measured[1].values.tobytes()
 
 
-@pytest.mark.parametrize("weighted", [False, True])
-def test_targets_that_many_rows_have_in_common(weighted, tmp_path):
-    # In memory they are looked up by their codes, in parts of a store they are not.
-    random = np.random.default_rng(8)
-    table = mixed(random, 5000)
-    y = (table.genotype + random.normal(size=5000)).round(1).clip(0.0).to_numpy()
-    weights = random.integers(0, 3, 5000).astype(float) if weighted else None
-    forest = dm.RandomPatchesRegressor(4, max_samples=0.9, bootstrap=True, random_state=0)
-    whole = forest.fit(dm.encode(table), y, weights).forest_
-    same_trees(whole, forest.fit(dm.pack(table, tmp_path / "table.store"), y, weights).forest_)
-
-
 def test_parts_of_stores_are_read_as_stores(tmp_path):
     random = np.random.default_rng(0)
     table = mixed(random, 90)
@@ -132,14 +119,6 @@ def test_parts_of_stores_are_read_as_stores(tmp_path):
         memory = dm.RandomPatchesClassifier(3, random_state=0).fit(whole, rows)
         same_trees(forest.fit(view, rows).forest_, memory.forest_)
         assert forest.predict(view).tolist() == memory.predict(whole).tolist()
-
-
-def test_a_bed_file_is_read_in_place(tmp_path):
-    store = dm.open_store(write_bed(tmp_path / "x.bed", genotypes(50, 20)))
-    y = np.arange(50) % 2
-    forest = dm.RandomPatchesClassifier(3, random_state=0)
-    whole = dm.RandomPatchesClassifier(3, random_state=0).fit(store.as_table(), y)
-    same_trees(forest.fit(store, y).forest_, whole.forest_)
 
 
 def test_a_fit_reads_no_column_that_its_trees_do_not_see(tmp_path, monkeypatch):

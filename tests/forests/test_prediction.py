@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from sklearn.datasets import load_diabetes, load_iris
-from sklearn.metrics import accuracy_score, balanced_accuracy_score, r2_score
+from sklearn.metrics import accuracy_score, r2_score
 from tests.forests.problems import mixed_table, two_classes
 from tests.oracles import route as oracle
 
@@ -172,16 +172,6 @@ def test_out_of_bag_numbers():
     seen = counts > 0
     np.testing.assert_allclose(estimator.oob_prediction_[seen], sums[seen, 0] / counts[seen])
     assert estimator.oob_score_ == pytest.approx(r2_score(y[seen], estimator.oob_prediction_[seen]))
-
-
-def test_out_of_bag_score_of_ones_own():
-    X, y = load_iris(return_X_y=True)
-    forest = estimators.RandomForestClassifier(
-        50, oob_score=balanced_accuracy_score, random_state=0
-    )
-    forest.fit(X, y)
-    guess = forest.oob_decision_function_.argmax(axis=1)
-    assert forest.oob_score_ == pytest.approx(balanced_accuracy_score(y, guess))
 
 
 def test_rows_in_every_bag_are_warned_about():

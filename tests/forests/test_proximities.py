@@ -24,20 +24,6 @@ def test_all_coordinates_give_the_distances_back():
     assert (np.diff(spread) <= 1e-9).all()
 
 
-def test_two_clusters_of_rows_without_a_common_leaf():
-    fractions = np.kron(np.eye(2), np.ones((3, 3)))
-    places = classical_scaling(fractions)
-    np.testing.assert_allclose(np.abs(places[:, 0]), 0.5)  # one apart from each other
-    assert places[0, 0] == pytest.approx(-places[3, 0])
-    np.testing.assert_allclose(places[:, 1], 0, atol=1e-9)
-
-
-def test_the_first_coordinate_of_a_forest_tells_the_classes_apart():
-    fractions, _, y = proximities()
-    first = classical_scaling(fractions)[:, 0]
-    assert abs(np.corrcoef(first, y)[0, 1]) > 0.8
-
-
 def test_outlier_measure_against_its_definition():
     fractions, _, y = proximities(trees=500)
     actual = outlier_measure(fractions, y)
@@ -48,17 +34,6 @@ def test_outlier_measure_against_its_definition():
         spread = np.mean([abs(r - middle) for r in raw])
         expected = [(r - middle) / spread for r in raw]
         np.testing.assert_allclose(actual[rows], expected, rtol=1e-9)
-
-
-def test_a_row_of_the_wrong_class_stands_out():
-    random = np.random.default_rng(1)
-    X = np.vstack([random.normal(size=(30, 3)), random.normal(size=(30, 3)) + 6])
-    y = np.repeat([0, 1], 30)
-    y[0] = 1
-    forest = dm.ExtraTreesClassifier(200, min_samples_leaf=5, random_state=0).fit(X, y)
-    result = outlier_measure(forest.proximity(X), y)
-    assert result.argmax() == 0
-    assert result[0] > 10
 
 
 def test_classes_of_one_row_and_of_equal_rows_have_no_outliers():
@@ -83,10 +58,3 @@ def test_classes_of_one_row_and_of_equal_rows_have_no_outliers():
 def test_what_are_no_proximities_is_refused(function, fractions, message):
     with pytest.raises(ValueError, match=message):
         function(fractions)
-
-
-def test_other_arguments_are_checked():
-    with pytest.raises(ValueError, match="n_components"):
-        classical_scaling(np.eye(3), 4)
-    with pytest.raises(ValueError, match="outlier_measure"):
-        outlier_measure(np.eye(3), [0, 1])

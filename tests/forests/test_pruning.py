@@ -131,33 +131,6 @@ def test_pruning_at_growth_is_pruning_afterwards():
     assert pruned(grown.forest_, 0.0).n_nodes == grown.forest_.n_nodes
 
 
-def test_importances_of_pruned_trees():
-    """The decreases of impurity add up to what pruning leaves; removed splits count no more."""
-    X, y = load_iris(return_X_y=True)
-    forest = dm.TotallyRandomizedTreesClassifier(
-        20, random_state=0, splits="multiway", criterion="entropy"
-    ).fit(np.round(X), y)
-    path = cost_complexity_pruning_path(forest.forest_)
-    step = len(path.ccp_alphas) // 2
-    alpha = float(path.ccp_alphas[step])
-    last = np.flatnonzero(path.ccp_alphas <= alpha)[-1]
-    smaller = pruned(forest.forest_, alpha)
-    roots = smaller.impurity[smaller.offsets[:-1]].mean()
-    importances = dm.importances.mdi(smaller, by_degree=True)
-    assert importances.values.sum() == pytest.approx(roots - path.impurities[last], abs=1e-12)
-    np.testing.assert_allclose(importances.by_degree.sum(axis=1), importances.values, atol=1e-12)
-    whole = dm.importances.mdi(forest.forest_, by_degree=True)
-    assert (importances.values <= whole.values + 1e-12).all()
-    n = importances.by_degree.shape[1]
-    assert (importances.by_degree <= whole.by_degree[:, :n] + 1e-12).all()
-
-    bagged = dm.RandomForestClassifier(30, random_state=0, ccp_alpha=0.2).fit(X, y)
-    used = np.unique(bagged.forest_.feature[bagged.forest_.feature >= 0])
-    scores = dm.importances.mda(bagged, X, y, random_state=0).values
-    assert 0 < len(used) < 4 or (scores != 0).all()
-    assert (scores[np.setdiff1d(np.arange(4), used)] == 0).all()
-
-
 def test_wrong_values_and_survival_are_refused():
     X, y = load_iris(return_X_y=True)
     for alpha in (-0.1, np.nan, np.inf, "some", None):

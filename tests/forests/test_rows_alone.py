@@ -6,7 +6,6 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from scipy import sparse
-from tests.grid import one_test
 
 import duramen as dm
 
@@ -115,22 +114,6 @@ def test_each_row_alone(container):
     same_alone(forest, make(other), row)
 
 
-@pytest.mark.slow
-@one_test
-@pytest.mark.parametrize("name", ["color", "size", "number", "flag", "ward"])
-@pytest.mark.parametrize("container", list(CONTAINERS))
-def test_batches_that_lack_a_column_altogether(container, name):
-    make, row = CONTAINERS[container]
-    frame = mixed()
-    forest = fitted(make(frame), np.arange(15) % 3)
-    gone = frame[frame[name].isna()].reset_index(drop=True)
-    whole = forest.predict_proba(make(frame))[frame[name].isna().to_numpy()]
-    np.testing.assert_array_equal(forest.predict_proba(make(gone)), whole)
-    np.testing.assert_array_equal(
-        forest.predict_proba(row(make(gone), 0)), forest.predict_proba(make(gone))[:1]
-    )
-
-
 def test_numbers_that_are_categories_and_sparse_rows():
     rng = np.random.default_rng(0)
     X = rng.integers(0, 4, (20, 3)).astype(float)
@@ -146,11 +129,3 @@ def test_numbers_that_are_categories_and_sparse_rows():
         np.testing.assert_array_equal(forest.predict_proba([values])[0], whole[i])
     integers = forest.predict_proba(X.astype(int))
     np.testing.assert_array_equal(integers, forest.predict_proba(X))
-
-
-def test_what_a_column_holds_now_is_shown_by_a_value():
-    forest = fitted(mixed(), np.arange(15) % 3)
-    wrong = mixed()
-    wrong["color"] = [np.nan] + [7.0] * 14
-    with pytest.raises(ValueError, match=r"holds numbers now, such as 7\.0; convert it to strings"):
-        forest.predict(wrong)

@@ -15,7 +15,6 @@ from duramen.data import EncodedTable, recoding
 from duramen.data.encoded import SPARSE
 from duramen.forests import GrowthSettings, grow
 from duramen.forests.growth import Guidance, grow_beside_decoys
-from duramen.io.store.column_store import of_rows, with_columns, without
 
 
 @pytest.mark.parametrize("part", range(4))
@@ -109,29 +108,6 @@ def test_stores_of_sparse_matrices(tmp_path):
     assert again.block_of.tolist() == table.block_of.tolist()
     dense = dm.pack(X, tmp_path / "d")
     assert dense.as_table().sparse is dense.take_columns([3]).sparse is None
-
-
-@one_test
-@pytest.mark.parametrize(
-    "seen",
-    [
-        lambda s: of_rows(s, np.arange(20, 400)),
-        lambda s: without(s, [2]),
-        lambda s: with_columns(s, dm.encode(np.eye(400)[:, :1], names=["more"])),
-    ],
-)
-def test_views_of_stores_of_sparse_matrices(tmp_path_factory, seen):
-    X, _, _ = counts()
-    folder = tmp_path_factory.mktemp("views")
-    view = seen(dm.pack(sparse.csc_matrix(X), folder / "s"))
-    dense = seen(dm.pack(X, folder / "d"))
-    for table, other in (
-        (view.as_table(), dense.as_table()),
-        (view.take_columns([1, 7]), dense.take_columns([1, 7])),
-    ):
-        assert table.sparse is not None
-        assert other.sparse is None
-        same_tables(table, other)
 
 
 def test_what_is_stored():
@@ -249,33 +225,3 @@ def test_decoys_and_guidance():
             for t in (table, dense)
         ]
         same_forests(*guided)
-
-
-@one_test
-@pytest.mark.parametrize("kind", [dm.RandomSurvivalForest, dm.ExtraSurvivalTrees])
-def test_survival(kind):
-    X, table, dense = counts()
-    random = np.random.default_rng(1)
-    times = random.exponential(1 + X[:, 0]).round(1) + 0.1
-    y = np.column_stack([times, random.random(400) < 0.7])
-    fits = [kind(3, random_state=0, min_samples_leaf=9).fit(t, y) for t in (table, dense)]
-    same_forests(fits[0].forest_, fits[1].forest_)
-
-
-@pytest.mark.filterwarnings("ignore::FutureWarning")
-def test_anndata_in_memory_and_backed(tmp_path):
-    anndata = pytest.importorskip("anndata")
-    X, _, dense = counts()
-    path = tmp_path / "cells.h5ad"
-    cells = anndata.AnnData(sparse.csr_matrix(X))
-    cells.write_h5ad(path)
-    backed = anndata.read_h5ad(path, backed="r")
-    for form in (cells, backed):
-        table = dm.encode(form, names=dense.names)
-        assert table.sparse is not None
-        assert [table.codes(j).tobytes() for j in range(9)] == [
-            dense.codes(j).tobytes() for j in range(9)
-        ]
-    backed.file.close()
-    store = dm.pack(path, tmp_path / "store")
-    np.testing.assert_array_equal(store.as_table().codes(1), dense.codes(1))

@@ -181,30 +181,6 @@ def test_random_groups_are_uniform_among_bipartitions():
     assert stats.chisquare(counts).pvalue > 1e-3
 
 
-def test_pert_cuts_lie_between_two_rows_of_different_classes():
-    X = np.array([[0.0], [1.0], [10.0]])
-    y = np.array([0, 0, 1])
-    forest = estimators.PERTClassifier(6000, max_depth=1, random_state=0).fit(X, y)
-    cut, threshold = roots(forest, "cut", "threshold")
-    # Pairs (0, 10) and (1, 10), equally likely; the cut is uniform between the two.
-    fraction = (cut == 0).mean()
-    assert fraction == pytest.approx(0.5 * 0.1, abs=0.012)
-    assert ((threshold >= 0) & (threshold < 10)).all()
-
-
-@one_test
-@pytest.mark.parametrize("kinds", ["numeric", "ordinal", "nominal"])
-def test_pert_leaves_no_child_fewer_rows_than_allowed(kinds):
-    random = np.random.default_rng(0)
-    table = encode(random.integers(0, 6, (60, 3)), kinds=kinds)
-    y = random.integers(0, 3, 60)
-    forest = estimators.PERTClassifier(50, min_samples_leaf=7, random_state=0).fit(table, y)
-    assert forest.forest_.rows.min() == 7
-    # A node whose rows differ in one way only is a leaf where that way is not allowed.
-    alone = estimators.PERTClassifier(5, min_samples_leaf=2, random_state=0)
-    assert alone.fit([[0.0]] * 5 + [[1.0]], [0] * 5 + [1]).forest_.n_nodes == 5
-
-
 def test_constant_columns_count_where_asked_to():
     random = np.random.default_rng(0)
     X = np.hstack([random.normal(size=(40, 1)), np.zeros((40, 9))])

@@ -85,16 +85,6 @@ def test_nodes_up_to_an_impurity_are_leaves(task, max_leaf_nodes):
         assert sorted(zip(small.rows.tolist(), small.impurity.tolist(), strict=True)) == expected
 
 
-def test_the_short_cut_by_bits_keeps_to_the_rule():
-    """Extra-Trees on small tables grow by sets of bits, which know no impurities."""
-    X, y = load_iris(return_X_y=True)
-    for bound in (0.2, 0.5):
-        forest = dm.ExtraTreesClassifier(20, min_impurity_split=bound, random_state=0).fit(X, y)
-        inner = forest.forest_.feature >= 0
-        assert (forest.forest_.impurity[inner] > bound).all()
-        assert inner.any()
-
-
 def exact_p_value(columns, y, criterion, splits):
     """Fraction of the orders of the target whose best split is as good."""
 
@@ -186,21 +176,6 @@ def test_the_permutation_test_keeps_its_level(kind, task, options):
 @pytest.mark.parametrize(("kind", "task", "options"), LEVELS)
 def test_the_permutation_test_keeps_its_level_closely(kind, task, options):
     keeps_level(kind, task, options, 600)
-
-
-def test_signal_passes_the_permutation_test_and_noise_ends_growth():
-    random = np.random.default_rng(0)
-    X = random.normal(size=(200, 6))
-    y = (X[:, 0] + 0.3 * random.normal(size=200) > 0).astype(int)
-    test = {"stop_alpha": 0.01, "stop_permutations": 199, "random_state": 0}
-    forest = dm.BaggedTreesClassifier(20, **test).fit(X, y)
-    full = dm.BaggedTreesClassifier(20, random_state=0).fit(X, y).forest_
-    assert (forest.forest_.feature[forest.forest_.offsets[:-1]] == 0).all()
-    assert forest.forest_.n_nodes < 0.5 * full.n_nodes
-    again = dm.BaggedTreesClassifier(20, n_jobs=3, **test).fit(X, y).forest_
-    assert again.threshold.tobytes() == forest.forest_.threshold.tobytes()
-    noise = dm.BaggedTreesClassifier(20, **test).fit(X, random.integers(0, 2, 200)).forest_
-    assert (np.diff(noise.offsets) == 1).sum() >= 12
 
 
 def test_too_few_permutations_are_refused():

@@ -65,17 +65,6 @@ class TestRoundTrips:
         np.testing.assert_array_equal(again.proximity(mixed[0]), estimator.proximity(mixed[0]))
 
 
-def test_out_of_bag_estimates_are_kept(tmp_path):
-    X, y = load_iris(return_X_y=True)
-    forest = estimators.RandomForestClassifier(60, oob_score=True, random_state=0).fit(X, y)
-    forest.save(tmp_path / "f")
-    again = estimators.RandomForestClassifier.load(tmp_path / "f")
-    assert again.oob_score_ == forest.oob_score_
-    np.testing.assert_array_equal(again.oob_decision_function_, forest.oob_decision_function_)
-    np.testing.assert_array_equal(again.oob_error_curve_, forest.oob_error_curve_)
-    np.testing.assert_array_equal(again.proximity(X, oob=True), forest.proximity(X, oob=True))
-
-
 def test_parameters_of_every_type(tmp_path):
     X, y = load_iris(return_X_y=True)
     labels = np.array(["a", "b", "c"], dtype=object)[y]
@@ -94,16 +83,6 @@ def test_parameters_of_every_type(tmp_path):
     assert again.forest_.seed == forest.forest_.seed
     assert again.classes_.dtype == object
     np.testing.assert_array_equal(again.predict(X), forest.predict(X))
-
-
-def test_labels_that_numpy_cannot_hold_without_objects(tmp_path):
-    X = np.arange(6.0).reshape(-1, 1)
-    forest = estimators.RandomForestClassifier(2, random_state=0).fit(X, ["a\0", "a", "é"] * 2)
-    forest.classes_[0]
-    forest.save(tmp_path / "f")
-    np.testing.assert_array_equal(
-        estimators.RandomForestClassifier.load(tmp_path / "f").classes_, forest.classes_
-    )
 
 
 def test_files_hold_no_pickles(grown, tmp_path):
@@ -223,11 +202,3 @@ def test_a_table_is_known_by_the_thresholds():
     assert same_codes(forest, dm.encode(moved).schema)
     assert not same_codes(forest, dm.encode(X + 10).schema)
     assert not same_codes(forest, dm.encode(X[:3]).schema)
-
-
-def test_forests_on_no_column_are_saved(tmp_path):
-    table = dm.encode(np.eye(20)).take_columns([])
-    forest = estimators.RandomForestClassifier(3, random_state=0).fit(table, [0, 1] * 10)
-    forest.save(tmp_path / "f")
-    again = estimators.RandomForestClassifier.load(tmp_path / "f")
-    np.testing.assert_array_equal(again.predict_proba(table), forest.predict_proba(table))

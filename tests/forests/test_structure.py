@@ -10,7 +10,6 @@ from tests.forests.problems import two_classes
 from duramen import estimators
 from duramen.data import encode
 from duramen.forests.growth import bag
-from duramen.forests.structure import child_counts, parents
 
 FAMILIES = ("ordered", "multiway", "one-vs-rest", "any")
 
@@ -233,18 +232,6 @@ def test_class_weights():
     assert subsample == pytest.approx(balanced, abs=0.1)
 
 
-def test_trees_are_views_with_derived_arrays(grown):
-    forest = grown["classes, best, multiway"].forest_
-    assert len(forest) == forest.n_trees == len(list(forest))
-    assert np.shares_memory(forest.tree(1).feature, forest.feature)
-    assert repr(forest.tree(-1)).startswith(f"Tree({forest.n_trees - 1}: ")
-    counts = child_counts(forest)
-    above = parents(forest)
-    np.testing.assert_array_equal(np.bincount(above[above >= 0], minlength=len(counts)), counts)
-    with pytest.raises(IndexError, match=r"Forest.tree: index must be in -6..5, got 6"):
-        forest.tree(6)
-
-
 def damage(forest, name, node, value):
     array = getattr(forest, name).copy()
     array[node] = value
@@ -277,10 +264,3 @@ def test_check_finds_what_is_wrong(grown):
         damage(multiway, "pool", 1, 99).check()
     with pytest.raises(ValueError, match="rows must have"):
         replace(forest, rows=forest.rows[1:]).check()
-
-
-def test_values_at_both_ends_of_float64_pass_the_check():
-    X = np.array([[-1.7e308], [1.7e308], [0.0]] * 5)
-    forest = estimators.ExtraTreesClassifier(3, random_state=0).fit(X, [0, 1, 0] * 5)
-    forest.forest_.check()
-    assert forest.score(X, [0, 1, 0] * 5) == 1

@@ -7,7 +7,6 @@ import pytest
 from tests.grid import one_test
 
 import duramen as dm
-from duramen.data.target import encode_target
 from duramen.effects import accumulated_local_effects
 from duramen.forests import Forest
 from duramen.importances import Inputs, catalogue
@@ -79,16 +78,6 @@ def test_powers_of_two_added_to_whole_numbers(name, weights):
 
 
 @one_test
-@pytest.mark.parametrize("name", ["random forest", "extra trees"])
-def test_offsets_of_numbers_with_a_fraction(name):
-    y = Y + np.random.default_rng(1).integers(0, 1024, N) / 1024
-    expected = found_by(name, y)
-    for offset in (0.125, -7.0, 1e3, -(2.0**20) - 2.0**-10, 2.0**40, -(2.0**41)):
-        assert np.array_equal((y + offset) - offset, y)
-        assert_equal(found_by(name, y + offset), expected, offset)
-
-
-@one_test
 @pytest.mark.parametrize("measure", ["air", "sandri", "holdout_mda"])
 def test_measures_that_grow_forests_of_their_own(measure):
     model = dm.RandomForestRegressor(20, random_state=0)
@@ -113,21 +102,6 @@ def test_networks_and_context():
         for offset in (0.0, 2.0**45)
     ]
     assert len({digest(link) for link in effects}) == 1
-
-
-def test_the_exact_theory():
-    numbers = np.array([3, 1, 4, 1, 5, 9, 2, 6])
-    cells = np.array([[i & 1, i >> 1 & 1, i >> 2] for i in range(8)])
-    results = []
-    for offset in (0, 2**30, -(2**50)):
-        dist = dm.theory.FiniteDistribution.from_table(cells, numbers + offset)
-        exact = [
-            dm.theory.population_importances(dist, max_features=K, criterion="variance")
-            for K in (1, 2, 3)
-        ]
-        exact.append(dm.theory.population_mda(dist, max_features=2, criterion="variance"))
-        results.append(digest(*(result.values for result in exact)))
-    assert len(set(results)) == 1
 
 
 def test_predictions_move_by_the_offset(tmp_path):
@@ -156,11 +130,3 @@ def test_ties_are_found_in_decimals_beside_an_offset():
         fitted = forest.fit(np.column_stack([a, b]), y + offset).forest_
         first = fitted.feature[fitted.offsets[:-1]]
         assert 140 < np.count_nonzero(first == 0) < 260, offset
-
-
-def test_the_origin_of_a_target():
-    assert encode_target([5.0, 1.0, 9.5, 2.0], "regression").origin == 2.0
-    assert encode_target(["a", "b"]).origin == 0.0
-    target = encode_target(np.array([1.0, 3.0, 8.0]) - 2.0**52, "regression")
-    assert target.less(target.origin).tolist() == [-2.0, 0.0, 5.0]
-    assert target.centered().values.tolist() == [-3.0, -1.0, 4.0]

@@ -58,20 +58,3 @@ def test_without_rows(measure, pipe):
 
 
 # --- arrays and frames ---------------------------------------------------------------------------
-
-
-def test_importances_as_an_array_and_a_frame(pipe):
-    importances = mdi(pipe[-1])
-    array = np.asarray(importances)
-    assert array.dtype == np.float64
-    assert np.array_equal(array, importances.values)
-    assert np.array_equal(np.asarray(importances, dtype=np.float32), array.astype(np.float32))
-    assert np.argmax(importances) == np.argmax(importances.values)
-    with pytest.raises(ValueError, match="read-only"):
-        array[0] = 1
-    assert np.array(importances).flags.writeable
-    frame = pd.DataFrame(importances)
-    assert frame.columns.to_list() == ["name", "value"]
-    assert frame["name"].to_list() == list(importances.names)
-    assert np.array_equal(frame["value"], importances.values)
-    assert dict(importances) == dict(zip(importances.names, array.tolist(), strict=True))

@@ -81,16 +81,6 @@ STREAMS = [(1, 1, 1), (2, 4, 3), (3, 2, 30)]  # threads, trees of the first part
 
 @pytest.mark.slow
 @one_test
-@pytest.mark.parametrize(
-    ("task", "weighted", "way"),
-    [("numbers", True, "bootstrap"), ("two", False, "multiway"), ("three", False, "some rows")],
-)
-def test_same_bits_kept_or_let_go(task, weighted, way, monkeypatch):
-    same_bits(SUMMED if task == "numbers" else CHEAP, task, weighted, way, monkeypatch)
-
-
-@pytest.mark.slow
-@one_test
 @pytest.mark.parametrize(("nth_task", "task"), enumerate(["two", "three", "numbers"]))
 @pytest.mark.parametrize(("nth_way", "way"), enumerate(GROWTHS))
 def test_same_bits_whatever_the_growth(nth_task, task, nth_way, way, monkeypatch):

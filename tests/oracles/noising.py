@@ -61,19 +61,3 @@ def rise(root: dict, feature: int, predict: Callable, loss: Callable, truth: Seq
             total -= loss(predict(leaf), truth[row])
             total += sum(chance * loss(predict(end), truth[row]) for end, chance in ends(node))
     return total / len(root["held"]) if root["held"] else 0.0
-
-
-def simulated_rise(
-    root: dict, feature: int, predict: Callable, loss: Callable, truth: Sequence, draw: Callable
-) -> float:
-    """The same with random sides: `draw(k)` is one of 0 .. k - 1."""
-    total = 0.0
-    for row in root["held"]:
-        node = first_split(root, row, feature)
-        if node is not None:
-            *_, leaf = path(root, row)
-            total -= loss(predict(leaf), truth[row])
-            while "children" in node:
-                node = node["children"][draw(len(node["children"]))]
-            total += loss(predict(node), truth[row])
-    return total / len(root["held"]) if root["held"] else 0.0

@@ -104,21 +104,6 @@ def test_against_oracle(task):
     np.testing.assert_allclose(result.standard_error, error, atol=1e-12)
 
 
-def test_candidates_and_subspaces_are_those_of_p_columns():
-    X = np.random.default_rng(0).normal(size=(40, 9))
-    y = np.arange(40) % 2
-
-    def settings(estimator):
-        return air(estimator, X, y, random_state=0).metadata["forest"]
-
-    assert settings(dm.RandomForestClassifier(2))["max_features"] == 3  # not isqrt(18)
-    assert settings(dm.BaggedTreesClassifier(2))["max_features"] == 9
-    subspaces = settings(dm.RandomSubspaceClassifier(2))
-    assert (subspaces["column_samples"], subspaces["max_features"]) == (4, 4)
-    whole = settings(dm.RandomSubspaceClassifier(2, n_subspace_features=1.0))
-    assert (whole["column_samples"], whole["max_features"]) == (0, 9)
-
-
 def test_constant_columns_and_pure_classes_get_nothing():
     X, y = null_columns(np.random.default_rng(0))
     X[:, 2] = 7
@@ -129,20 +114,6 @@ def test_constant_columns_and_pure_classes_get_nothing():
 
 
 # --- strata and groups ---------------------------------------------------------------------------
-
-
-def test_shadows_of_strata_keep_what_goes_with_the_strata():
-    """A column that equals its stratum has a shadow that equals it, and an importance of 0."""
-    random = np.random.default_rng(0)
-    place = np.repeat([0, 1], 60)
-    X = np.column_stack([place, random.normal(size=120)])
-    y = (random.random(120) < np.where(place, 0.9, 0.1)).astype(int)
-    forest = dm.RandomForestClassifier(200, random_state=0)
-    free, within = air(forest, X, y), air(forest, X, y, strata=place)
-    assert free["x0"] > 0.05
-    assert abs(within["x0"]) < 0.25 * free["x0"]
-    assert "strata" in within.metadata["air"]
-    assert "strata" not in free.metadata["air"]
 
 
 def test_shadows_are_those_of_the_rows_that_may_be_exchanged():

@@ -94,14 +94,3 @@ def test_stumps_without_a_split_have_frequency_zero(weighted, normalize):
     assert result.values.tolist() == [0.0, 0.0]
     assert result.standard_error.tolist() == [0.0, 0.0]
     assert result.by_degree.tolist() == [[0.0], [0.0]]
-
-
-def test_trees_whose_bag_weighs_nothing():
-    X, y, _ = table(12)
-    weights = np.zeros(12)
-    weights[:3] = 1.0
-    y[:3] = [0, 1, 0]
-    forest = estimators.RandomForestClassifier(40, random_state=0).fit(X, y, sample_weight=weights)
-    assert (forest.forest_.weight[forest.forest_.offsets[:-1]] == 0).any()
-    result = frequency(forest, weighted=True)
-    assert result.values.sum() == pytest.approx(1)

@@ -151,21 +151,6 @@ def test_values_of_null_features_are_symmetric_about_0():
     assert abs(values.mean()) < 2.6 * values.std(ddof=1) / np.sqrt(150)
 
 
-@pytest.mark.slow
-def test_null_quantiles_mirror_each_other_in_many_replicates():
-    # The lower and the upper tail agree.
-    random = np.random.default_rng(5)
-    values = []
-    for replicate in range(500):
-        X = random.normal(size=(40, 4))
-        y = random.permutation(np.repeat([0, 1], 20))
-        estimator = dm.RandomForestClassifier(20, random_state=replicate)
-        values.append(holdout_mda(estimator, X, y, random_state=replicate).values[0])
-    values = np.array(values)
-    assert abs(values.mean()) < 4 * values.std(ddof=1) / np.sqrt(500)
-    assert stats.ks_2samp(values, -values).pvalue > 0.01
-
-
 # --- what is refused -----------------------------------------------------------------------------
 
 
@@ -193,18 +178,3 @@ def test_arguments_that_are_not_as_described(options, message):
     X, y = small(n=30)
     with pytest.raises(ValueError, match=message):
         holdout_mda(dm.RandomForestClassifier(3), X, y, **options)
-
-
-def test_one_class_and_what_is_no_estimator_are_refused():
-    from sklearn.ensemble import RandomForestClassifier
-
-    X, y = small(n=30)
-    with pytest.raises(ValueError, match="class"):
-        holdout_mda(dm.RandomForestClassifier(3), X, np.zeros(30))
-    with pytest.raises(TypeError, match="holdout_mda: estimator must be a forest estimator"):
-        holdout_mda(RandomForestClassifier(), X, y)
-    forest = dm.RandomForestClassifier(3, random_state=0).fit(X, y).forest_
-    with pytest.raises(TypeError, match="holdout_mda: estimator must be a forest estimator"):
-        holdout_mda(forest, X, y)
-    with pytest.raises(ValueError, match="29"):
-        holdout_mda(dm.RandomForestClassifier(3), X, y[:29])

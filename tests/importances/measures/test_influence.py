@@ -1,7 +1,6 @@
 """Relative influence (thesis, eq. 4.9) and the change of predictions (Zhu et al. 2015)."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn.linear_model import LinearRegression
 from tests.grid import one_test
@@ -23,15 +22,6 @@ def test_the_influence_of_a_linear_model_is_its_slope_times_the_spread():
         result = relative_influence(line, X, step=step)
         np.testing.assert_allclose(result.values, np.abs(line.coef_) * X.std(axis=0), rtol=1e-8)
     assert result.measure == "relative_influence"
-
-
-def test_forests_rank_by_influence():
-    X, y = table()
-    forest = dm.RandomForestRegressor(100, random_state=0).fit(X, y)
-    assert relative_influence(forest, X).top(2).names == ("x0", "x1")
-    constant = np.column_stack([X[:, 0], np.ones(len(X))])
-    forest.fit(constant, y)
-    assert relative_influence(forest, constant).values[1] == 0
 
 
 def test_changes_of_a_linear_model_are_twice_the_variances():
@@ -84,24 +74,3 @@ def test_wrong_input_is_refused(call, kind, message):
     X, y = table(20)
     with pytest.raises(kind, match=message):
         call(LinearRegression().fit(X, y), X, y)
-
-
-@one_test
-@pytest.mark.parametrize("measure", [relative_influence, prediction_change])
-def test_learning_sets_and_names(measure):
-    """A learning set, a table with names and the plain numbers give the same values."""
-    X, y = table(60)
-    data = dm.learning_set(pd.DataFrame(X, columns=["a", "b", "c"]), y)
-    forest = dm.RandomForestRegressor(10, random_state=0).fit(data)
-    again = {} if measure is relative_influence else {"random_state": 0}
-    result = measure(forest, data, **again)
-    assert result.names == ("a", "b", "c")
-    assert result.measure == measure.__name__
-    for other in (X, pd.DataFrame(X, columns=["a", "b", "c"])):
-        assert measure(forest, other, **again).equals(result)
-    with pytest.raises(ValueError, match="columns of X must be those that the model"):
-        measure(forest, pd.DataFrame(X, columns=["b", "a", "c"]), **again)
-    mixed = dm.learning_set(pd.DataFrame({"a": X[:, 0], "b": np.where(y > 0, "u", "v")}), y)
-    forest.fit(mixed)
-    with pytest.raises(ValueError, match="column 'b' must hold numbers, none missing"):
-        measure(forest, mixed, **again)

@@ -6,7 +6,7 @@ from tests.estimators.test_survival import outcome
 from tests.grid import one_test
 
 import duramen as dm
-from duramen.importances import PairInteractions, interactions
+from duramen.importances import interactions
 from duramen.importances.measures.interactions import DESCRIPTIVE
 
 
@@ -128,22 +128,3 @@ def test_rows_and_forests_that_do_not_fit():
     survival.fit(X, outcome(np.exp(number), np.arange(80) % 3 > 0))
     with pytest.raises(ValueError, match="interactions: is not defined for survival"):
         interactions(survival, X)
-
-
-def test_result(tmp_path):
-    X, _, classes = problem()
-    pairs = interactions(dm.RandomForestClassifier(5, random_state=0).fit(X, classes), X)
-    pairs.save(tmp_path / "pairs.npz")
-    assert PairInteractions.load(tmp_path / "pairs.npz").equals(pairs)
-    frame = pairs.to_frame()
-    assert list(frame.columns) == ["feature", "other", "interaction", "standard_error"]
-    assert frame["interaction"].abs().is_monotonic_decreasing
-    assert len(frame) == len(pairs) == 10
-    assert "interaction of 10 pairs of 5 features, in gini" in repr(pairs)
-    assert "<table>" in pairs._repr_html_()
-    with pytest.raises(KeyError):
-        pairs["x0", "x9"]
-    with pytest.raises(TypeError, match="a pair must be a tuple of two names"):
-        pairs["x0"]
-    with pytest.raises(ValueError, match="values must be symmetric"):
-        PairInteractions(("a", "b"), [[0.0, 1.0], [0.0, 0.0]], "interaction", "bits")

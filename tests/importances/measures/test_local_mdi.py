@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from tests.estimators.test_survival import outcome
 from tests.grid import one_test
 from tests.oracles import local as oracle
 from tests.oracles.route import path_of
@@ -139,12 +138,6 @@ def test_bits_of_the_class(name):
         local_mdi(forest, X, (y + 1) % 3, of="class")
 
 
-def test_bits_in_the_bag_add_up_to_mdi_by_entropy():
-    forest, X, y = fitted("entropy, half of the rows")
-    local = local_mdi(forest, X, y, of="class", rows="in-bag")
-    np.testing.assert_allclose(local.mean().values, mdi(forest).values, atol=1e-12)
-
-
 def test_parts_of_predictions_add_up_to_them():
     forest, X, y = fitted("gini")
     probabilities = forest.predict_proba(X)
@@ -192,14 +185,6 @@ def test_rows_and_forests_that_do_not_fit():
     regression, X, _ = fitted("variance")
     with pytest.raises(ValueError, match='of must be "impurity" or "prediction" in regression'):
         local_mdi(regression, X, y, of="class")
-
-
-def test_survival_has_no_impurity():
-    X, number, *_ = problem()
-    y = outcome(np.exp(number), np.arange(60) % 3 > 0)
-    forest = dm.RandomSurvivalForest(3, random_state=0).fit(X, y)
-    with pytest.raises(ValueError, match="local_mdi: is not defined for survival"):
-        local_mdi(forest, X)
 
 
 # --- the result ----------------------------------------------------------------------------------

@@ -202,25 +202,6 @@ def test_null_columns_lose_nothing_on_average():
     assert abs(values.mean()) < 4 * noise
 
 
-def test_nominal_missing_and_multiway_columns():
-    random = np.random.default_rng(0)
-    X = np.array(
-        [
-            random.choice(np.array(["a", "b", "c"], dtype=object), 60),
-            np.where(random.random(60) < 0.2, np.nan, random.integers(0, 4, 60)),
-            random.integers(0, 2, 60),
-        ],
-        dtype=object,
-    ).T
-    y = (X[:, 0] == "a").astype(int)
-    for splits in ("ordered", "multiway", "one-vs-rest", "any"):
-        model = dm.ExtraTreesClassifier(
-            60, splits=splits, bootstrap=True, random_state=0, max_features=1
-        ).fit(X, y)
-        result = mda(model, X, y, n_repeats="all")
-        assert result["x0"] > 5 * np.abs(result.values[1:]).max()
-
-
 # --- what is refused -----------------------------------------------------------------------------
 
 
@@ -239,14 +220,6 @@ def test_nominal_missing_and_multiway_columns():
             {"scaled": True, "votes": "ensemble"},
             "has the default scoring alone, and neither scaled",
         ),
-        (
-            {"feature_groups": {"a": ["nobody"]}},
-            r"feature_groups\['a'\] holds 'nobody', which is none of the 5",
-        ),
-        ({"feature_groups": {"a": []}}, "must hold a feature"),
-        ({"feature_groups": {"a": 5}}, r"feature_groups\['a'\] holds 5, which is none"),
-        ({"feature_groups": {"a": True}}, r"feature_groups\['a'\] must hold .* got True"),
-        ({"feature_groups": {}}, "feature_groups must hold at least one group"),
         ({"feature_groups": [["x0"]]}, "feature_groups must be one label per feature"),
         ({"rows": "bag"}, "rows must be"),
         ({"by_class": 1}, ": by_class must be"),

@@ -38,12 +38,6 @@ def depth_in(root, feature):
 # --- the null distribution -----------------------------------------------------------------------
 
 
-def test_null_distribution_has_its_known_answer():
-    distribution = by_chance_of(10, [1, 2, 4, 8])
-    np.testing.assert_allclose(distribution, [0.1, 0.171, 0.2507, 0.2724, 0.2059], atol=5e-5)
-    assert distribution @ np.arange(5) == pytest.approx(2.3132, abs=5e-5)
-
-
 LEAF = ()
 STUMP = (LEAF, LEAF)
 SHAPES = {
@@ -158,21 +152,6 @@ def test_features_chosen_by_chance_in_multiway_trees():
     ).fit(X, y)
     result = minimal_depth(forest)
     assert np.abs(result.values / result.standard_error).max() < 4
-
-
-@pytest.mark.slow
-def test_features_chosen_by_chance_among_those_that_a_tree_sees():
-    random = np.random.default_rng(0)
-    gains = []
-    for seed in range(150):
-        X, y = random.normal(size=(20, 8)), random.integers(0, 2, 20)
-        y[:2] = [0, 1]
-        forest = estimators.RandomSubspaceClassifier(
-            10, n_subspace_features=3, max_features=1, random_state=seed
-        )
-        gains.append(minimal_depth(forest.fit(X, y)).values)
-    mean, error = np.mean(gains, axis=0), np.std(gains, axis=0, ddof=1) / np.sqrt(150)
-    assert np.abs(mean / error).max() < 4
 
 
 # --- corners -------------------------------------------------------------------------------------

@@ -108,14 +108,6 @@ def test_against_each_row_level_by_level(task, splits, weighted, fewest):
     assert np.isclose(result.metadata["sobol_mda"]["r_squared"], explained)
 
 
-def test_all_splits_ignored_leave_the_mean_of_each_bag():
-    X, y = problem("numbers")
-    model = dm.RandomForestRegressor(30, random_state=0).fit(X, y)
-    result = sobol_mda(model, X, y, feature_groups={"all": [0, 1, 2]})
-    r_squared = result.metadata["sobol_mda"]["r_squared"]
-    assert abs(result.values[0] - r_squared) < 0.05  # less what bags differ in their means
-
-
 def test_threads_and_parts_change_no_bit():
     X, y = problem("numbers", n=200)
     model = dm.RandomForestRegressor(40, random_state=0).fit(X, y)
@@ -129,15 +121,6 @@ def test_threads_and_parts_change_no_bit():
     for start in (0, 7, 30):
         sums.add(model.forest_.part(start, {0: 7, 7: 30, 30: 40}[start]))
     np.testing.assert_array_equal(sums.importances().values, first.values)
-
-
-def test_an_unused_feature_has_exactly_nothing():
-    X, y = problem("numbers")
-    X = np.column_stack([X, np.ones(len(y))])
-    model = dm.RandomForestRegressor(20, random_state=0).fit(X, y)
-    result = sobol_mda(model, X, y)
-    assert result.values[3] == 0.0
-    assert result.standard_error[3] == 0.0
 
 
 @pytest.mark.slow
@@ -187,25 +170,6 @@ def test_the_analytic_example_of_the_paper():
         )
         values.append(sobol_mda(model.fit(X, y), X, y).values)
     assert np.abs(np.mean(values, axis=0) - exact).max() < 0.02
-
-
-@pytest.mark.slow
-def test_the_gaussian_closed_form():
-    random = np.random.default_rng(0)
-    covariance = np.array([[1.0, 0.8, 0.0], [0.8, 1.0, 0.0], [0.0, 0.0, 1.0]])
-    alpha = np.array([1.0, 1.0, 1.0])
-    variance = alpha @ covariance @ alpha + 0.3
-    groups = {"x0": [0], "x1": [1], "x2": [2], "pair": [0, 1]}
-    precision = np.linalg.inv(covariance)  # that of J is the covariance of J given the others
-    exact = [
-        alpha[J] @ np.linalg.solve(precision[np.ix_(J, J)], alpha[J]) / variance
-        for J in groups.values()
-    ]
-    X = random.multivariate_normal(np.zeros(3), covariance, 3000)
-    y = X @ alpha + np.sqrt(0.3) * random.normal(size=3000)
-    model = dm.RandomForestRegressor(200, max_features=None, min_samples_leaf=5, random_state=0)
-    result = sobol_mda(model.fit(X, y), X, y, feature_groups=groups)
-    assert np.abs(result.values - exact).max() < 0.03
 
 
 @pytest.mark.parametrize("task", ["classes", "numbers"])

@@ -6,7 +6,6 @@ from tests.estimators.test_survival import drawn, outcome
 from tests.oracles import survival as oracle
 
 import duramen as dm
-from duramen.forests import GrowthSettings, grow
 
 
 @pytest.fixture(scope="module")
@@ -67,14 +66,6 @@ def test_no_importance_on_average_without_an_effect(measure):
     assert abs(np.mean(means)) < 3.5 * np.std(means, ddof=1) / np.sqrt(len(means))
 
 
-def test_the_ensemble_loses_concordance_too(fitted):
-    """Out-of-bag mortalities before and after a permutation."""
-    model, X, y = fitted
-    importances = dm.importances.mda(model, X, y, votes="ensemble", n_repeats=3)
-    assert importances.top(1).names == ("x0",)
-    assert importances.unit == "concordance"
-
-
 def test_measures_of_the_trees_alone(fitted):
     """They need no target."""
     model, *_ = fitted
@@ -101,16 +92,3 @@ def test_a_score_of_another_task_is_refused(fitted):
         dm.importances.mda(classes, X, y["event"], scoring="concordance")
     with pytest.raises(ValueError, match="must be None for survival"):
         dm.importances.mdi(model, X, y)
-
-
-def test_functions_for_classes_and_numbers_refuse_survival():
-    """With their names, before any work."""
-    X, time, event = drawn(3, 40, 3)
-    data = dm.learning_set(X, outcome(time, event))
-    said = "the target must be classes or numbers, got survival"
-    with pytest.raises(ValueError, match=said):
-        dm.contexts.context_importances(data, None, np.arange(40) % 2)
-    with pytest.raises(ValueError, match=said):
-        dm.SequentialRandomSubspace(random_state=0).fit(data)
-    with pytest.raises(ValueError, match="neither multiway ones nor those of PERT"):
-        grow(data, GrowthSettings("log_rank", splits="multiway"), n_trees=1, seed=0)

@@ -49,13 +49,6 @@ def test_the_index_of_a_table_worked_out_by_hand():
     assert index[0] == pytest.approx(oracle.chi_square_index(before.ravel(), after.ravel()))
 
 
-def test_cells_without_votes_are_left_out():
-    before = np.array([[5, 0], [0, 7]])
-    changes = np.array([[[0, 0], [0, 0]], [[-2, 2], [0, 0]], [[-5, 5], [7, -7]]])
-    index = vote_index(before, changes)
-    assert index.tolist() == [0.0, 4 / 8 + 4 / 2, 5 + 5 + 7 + 7]
-
-
 # --- against the oracle --------------------------------------------------------------------------
 
 
@@ -136,16 +129,6 @@ def test_features_that_are_not_used_have_index_0_and_p_value_1():
     assert result.scores[used].max() > 0
 
 
-def test_the_index_grows_with_the_number_of_trees():
-    data = dm.datasets.linear_sign(200, 30, n_relevant=5, random_state=0)
-    model = dm.RandomForestClassifier(2000, random_state=0, n_jobs=2).fit(data.X, data.y)
-    best = [
-        vote_change(model.forest_.part(0, n), data.X, data.y).scores.max() for n in (20, 200, 2000)
-    ]
-    assert best[1] > 3 * best[0]
-    assert best[2] > 3 * best[1]
-
-
 # --- what is refused -----------------------------------------------------------------------------
 
 
@@ -182,21 +165,6 @@ def test_false_discoveries_on_the_linear_problem():
         assert number[max_features, 500] + 3 < number[max_features, most]
     assert number["sqrt", 500] < number[30, 500]
     assert number["sqrt", 10_000] > 5
-
-
-@pytest.mark.slow
-def test_features_that_say_nothing_are_hardly_ever_found():
-    # y is a coin: whatever is found is false. 20 draws of 60 features.
-    wrong, family = [], []
-    for draw in range(20):
-        data = dm.datasets.linear_sign(200, 60, n_relevant=0, random_state=draw)
-        coin = np.random.default_rng(draw).integers(0, 2, 200)
-        model = dm.RandomForestClassifier(500, random_state=draw, n_jobs=2).fit(data.X, coin)
-        result = vote_change(model, data.X, coin, n_jobs=2)
-        wrong.append(result.mask(0.05, "none").mean())
-        family.append(len(result.selected(0.05)) > 0)
-    assert np.mean(wrong) < 0.05
-    assert np.mean(family) < 0.05
 
 
 def test_warns_where_features_have_many_splits():
