@@ -93,6 +93,7 @@ ANALYSES = {
 # Functions in which a parameter of these names means something more, or else.
 OWN = {
     "estimator": {
+        *("altmann", "fdr_curve", "max_t"),  # or the result of permuted_importances
         *("context_importances", "context_network", "mcfs", "mda"),
         *("prediction_change", "relative_influence", "knockoffs"),
     },
@@ -100,6 +101,7 @@ OWN = {
         *("trees_needed", "vote_change", "interactions", "local_mdi", "mdi_plus", "sobol_mda"),
     },
     "X": {
+        *("altmann", "fdr_curve", "max_t"),
         *("conditional_mda", "context_importances", "context_network"),
         *("mda", "mdi", "noising", "permutation_test", "probe_ranking"),
         *("representatives", "trees_needed", "vote_change", "clusters"),
@@ -107,6 +109,7 @@ OWN = {
         *("beeswarm", "interactions", "local_mdi", "mdi_plus", "sobol_mda"),
     },
     "y": {
+        *("altmann", "fdr_curve", "max_t"),
         *("mcfs", "mdi", "permutation_test", "probe_ranking", "trees_needed", "vote_change"),
         *("covariate_strata", "prediction_change", "relative_influence"),
         "local_mdi",

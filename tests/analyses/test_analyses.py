@@ -258,7 +258,7 @@ def test_ctrl_c_during_the_test_keeps_the_ranking(monkeypatch):
 
 
 def test_ctrl_c_before_the_first_measure_keeps_nothing(monkeypatch):
-    monkeypatch.setattr("duramen.estimators.base.BaseForest._fit", stopping)
+    monkeypatch.setattr("duramen.estimators.base.BaseForest._prepare", stopping)
     with pytest.raises(KeyboardInterrupt) as stop:
         dm.rank(X, Y, estimator=FOREST)
     assert not isinstance(stop.value, dm.AnalysisInterrupted)

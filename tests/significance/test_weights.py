@@ -24,13 +24,14 @@ TOGETHER = "Each target is exchanged together with the weight of its row."
 @pytest.fixture
 def grown(monkeypatch):
     """Targets and weights that forests are grown on."""
-    seen, fit = [], BaseForest._fit
+    seen, prepare = [], BaseForest._prepare
 
-    def spy(self, growth):
-        seen.append((np.asarray(growth.data.target.labels), growth.data.weights))
-        return fit(self, growth)
+    def spy(self, *arguments):
+        data, settings = prepare(self, *arguments)
+        seen.append((np.asarray(data.target.labels), data.weights))
+        return data, settings
 
-    monkeypatch.setattr(BaseForest, "_fit", spy)
+    monkeypatch.setattr(BaseForest, "_prepare", spy)
     return seen
 
 

@@ -337,7 +337,7 @@ class Positions:
 
     Examples
     --------
-    >>>     >>> Positions.of({"chromosome": ["10", "2"], "position": [5, 7]}, ("a", "b"), "example")
+    >>> Positions.of({"chromosome": ["10", "2"], "position": [5, 7]}, ("a", "b"), "example")
     Positions(chromosomes=('2', '10'), chromosome=array([1, 0]), position=array([5, 7]))
     """
 

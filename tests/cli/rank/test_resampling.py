@@ -71,7 +71,7 @@ def test_what_is_kept_is_said_when_the_work_is_stopped(file, tmp_path, monkeypat
 
 def needed(to_rank, *, k=10, to_see=5.0, agreed=0.7):
     return TreesNeeded(
-        *(100, "mdi", k, 0.9, np.array([50]), np.array([agreed]), 0.8, to_rank, True),
+        *(100, "mdi", k, 0.9, np.array([50]), np.array([agreed]), 0.8, to_rank),
         *(20, 4, 12.0, 0.05, 0.99, to_see, 0),
     )
 

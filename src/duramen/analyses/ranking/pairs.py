@@ -136,7 +136,9 @@ class AllPairs(Savable):
                 Column("feature", first, "name"),
                 Column("with", second, "words"),
                 *(
-                    Column(title, digits=digits, numbers=np.ma.masked_invalid(values)).written()
+                    Column(title, digits=digits, numbers=np.ma.masked_invalid(values)).take(
+                        len(first)
+                    )
                     for title, (values, digits) in numbers.items()
                 ),
             ),

@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -22,9 +22,6 @@ from duramen.results.summary import counted
 from duramen.support.arrays import IntArray
 from duramen.support.arrow import is_number, is_text, pa, pc, without_dictionary
 from duramen.support.text import printable, quoted
-
-if TYPE_CHECKING:
-    from duramen.io.store.column_store import Columns
 
 MATCHES = ("exact", "fold", "position")
 """Ways to pair rows: by names as they are, by folded names, by their order."""
@@ -191,7 +188,7 @@ def of_table(table: pa.Table) -> list[Names]:
     return columns
 
 
-def of_store(columns: Columns, samples: Any, asked: Pairing) -> list[Names]:
+def of_store(columns: Any, samples: Any, asked: Pairing) -> list[Names]:
     """Return the names of the rows of a store, or its columns that may name them.
 
     These are columns of text, 256 at most, and columns of whole numbers with a title of the

@@ -160,8 +160,9 @@ def information_p_value(
         raise refuse(function, "n_rows", "at least 1", n_rows)
     statistic = 2.0 * rows * _NATS * shared
     if freedom == 0:
-        return np.ones_like(statistic)[()]
-    return np.minimum(1.0, K * special.chdtrc(freedom, statistic))
+        statistic = np.zeros_like(statistic)
+    p_values = np.minimum(1.0, K * special.chdtrc(max(1, freedom), statistic))
+    return p_values if np.ndim(p_values) else float(p_values)
 
 
 def information_threshold(
