@@ -176,19 +176,14 @@ class SparseColumns(Savable, KernelOwner):
         entries: Sequence[NDArray[Any]],
     ) -> SparseColumns:
         """Return columns from the entries of each."""
-        counts = np.array([len(part) for part in entries], dtype=np.int64)
-        begin = np.zeros(len(entries), dtype=np.int64)
-        for number in range(len(CODE_TYPES)):
-            here = width == number
-            begin[here] = np.cumsum(counts[here]) - counts[here]
-
-        def of_width(number: int) -> NDArray[Any]:
-            parts = [entries[k] for k in np.flatnonzero(width == number).tolist()]
-            return np.concatenate([np.empty(0, dtype=CODE_TYPES[number]), *parts])
-
-        return SparseColumns(
-            n_rows, bits, frequent, width, begin, (of_width(0), of_width(1), of_width(2))
-        )
+        begin, of_width = np.zeros(len(entries), dtype=np.int64), []
+        for number, kind in enumerate(CODE_TYPES):
+            here = np.flatnonzero(width == number).tolist()
+            sizes = np.array([len(entries[k]) for k in here], dtype=np.int64)
+            begin[here] = np.cumsum(sizes) - sizes
+            of_width.append(np.concatenate([np.empty(0, kind), *(entries[k] for k in here)]))
+        narrow, middle, wide = of_width
+        return SparseColumns(n_rows, bits, frequent, width, begin, (narrow, middle, wide))
 
 
 def blocks_of(columns: Iterable[NDArray[Any]], n_codes: IntArray, n_rows: int) -> dict[str, Any]:
@@ -391,23 +386,15 @@ class EncodedTable(Savable, Summarized, Schema):
         few = n_entries <= _kernel.sparse_density(n_entries.mean() / self.n_rows) * self.n_rows
         if not few.any():
             return self
-        chosen, others = np.flatnonzero(few), np.flatnonzero(~few)
-        width = self.block_of[chosen]
-        sparse = SparseColumns.of(
-            map(self.codes, chosen.tolist()), self.n_rows, frequent[chosen], width
-        )
-        dense = self.take(others)
-        block_of = np.full(self.n_columns, SPARSE, dtype=np.uint8)
-        slot = np.empty(self.n_columns, dtype=np.int64)
-        block_of[others], slot[others] = dense.block_of, dense.slot
-        slot[chosen] = np.arange(len(chosen))
+        codes = map(self.codes, np.flatnonzero(few).tolist())
+        block_of = np.where(few, SPARSE, self.block_of).astype(np.uint8)
         return replace(
             self,
-            blocks=dense.blocks,
+            blocks=self.take(np.flatnonzero(~few)).blocks,
             block_of=block_of,
-            slot=slot,
+            slot=slots_of(block_of),
             cut_values=np.array(self.cut_values),
-            sparse=sparse,
+            sparse=SparseColumns.of(codes, self.n_rows, frequent[few], self.block_of[few]),
         )
 
     def take_rows(self, index: ArrayLike) -> EncodedTable:
