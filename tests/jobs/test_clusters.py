@@ -64,11 +64,8 @@ def call_of(function, **options):
 
 
 CALLS = {
-    "altmann": call_of(significance.altmann, n_permutations=7),
     "altmann, own measure": call_of(significance.altmann, n_permutations=4, measure=own),
     "max_t": call_of(significance.max_t, n_permutations=7),
-    "permuted_importances": call_of(significance.permuted_importances, n_permutations=5),
-    "fdr_curve": call_of(significance.fdr_curve, n_permutations=5),
     "hapfelmeier": call_of(significance.hapfelmeier, n_permutations=4),
     "conditional_error_rate": call_of(
         significance.conditional_error_rate, n_permutations=5, stop_at=0.5
@@ -80,7 +77,6 @@ CALLS = {
     "conditional, forests without a feature": lambda **way: significance.conditional(
         MORE_TREES, X, Y, n_folds=2, method="loco", random_state=1, **way
     ),
-    "one_probe": call_of(significance.one_probe, n_permutations=5),
     "multiple_probes": call_of(significance.multiple_probes, n_permutations=5),
     "forest_probe_ranking": call_of(significance.forest_probe_ranking, n_permutations=4),
     "mean_rank_test": call_of(significance.mean_rank_test, n_resamples=3, n_permutations=3),
@@ -181,12 +177,6 @@ def test_a_forest_that_is_let_go_grows_on_a_cluster(client, monkeypatch):
     there = dm.rank(X, Y, estimator=dm.RandomForestClassifier(20), test=False, client=client)
     for name in here.table:
         np.testing.assert_array_equal(there.table[name], here.table[name])
-
-
-@pytest.mark.parametrize("client", ["scheduler:8786", 1])
-def test_a_forest_refuses_what_is_no_client(client):
-    with pytest.raises(ValueError, match=r"RandomForestClassifier\.fit: client must be"):
-        dm.RandomForestClassifier(3).fit(X, Y, client=client)
 
 
 # --- the engine ---------------------------------------------------------------------------------

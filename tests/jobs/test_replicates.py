@@ -63,12 +63,6 @@ def test_any_number_of_threads_gives_the_same_in_the_same_order(n_threads):
     np.testing.assert_array_equal(run(25, task=late, plan=Plan(n_threads)), run(25))
 
 
-@pytest.mark.parametrize("n_threads", [1, 4])
-def test_an_error_of_a_task_comes_through(n_threads):
-    with pytest.raises(ZeroDivisionError, match="in a task"):
-        run(20, task=failing_at(9, ZeroDivisionError("in a task")), plan=Plan(n_threads))
-
-
 # --- stopping early ------------------------------------------------------------------------
 
 

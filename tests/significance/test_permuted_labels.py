@@ -123,20 +123,6 @@ def test_matrix_is_that_of_fitting_by_hand():
     assert result.metadata["data"] == data.fingerprint
 
 
-def test_readings_grow_no_forest():
-    calls = [0]
-
-    def counting(forest, table, target):
-        calls[0] += 1
-        return correlation(forest, table, target)
-
-    permuted = permuted_importances(TINY, X, Y, measure=counting, n_permutations=19)
-    assert calls == [20]
-    for test, options in READINGS.values():
-        test(permuted, **options)
-    assert calls == [20]
-
-
 @one_test
 @pytest.mark.parametrize("first", [permuted_importances, altmann, fdr_curve])
 def test_interrupted_run_resumes_and_checkpoints_are_shared(tmp_path, first):

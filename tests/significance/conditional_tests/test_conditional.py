@@ -166,10 +166,7 @@ def test_cpi_sees_interactions():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"method": "magic"}, "method must be"),
         ({"sampler": "magic"}, "sampler must be"),
-        ({"sampler": 3}, "sampler must be"),
-        ({"n_folds": 1}, "n_folds"),
         ({"n_draws": 3}, "n_draws must be even"),
         ({"method": "crt", "groups": np.arange(60) // 2}, 'must not be "crt" with groups'),
         ({"n_folds": 200}, "at least 400 rows, two for each of 200 folds, got 60"),
@@ -258,18 +255,6 @@ def test_several_covariances_have_about_uniform_p_values(d):
     ]
     assert stats.kstest(p_values, "uniform").pvalue > 0.001
     assert np.mean(np.array(p_values) < 0.05) < 0.1
-
-
-def test_covariances_of_groups_of_rows_have_their_error():
-    random = np.random.default_rng(3)
-    units = np.repeat(np.arange(40), 5)
-    p_values = [
-        covariance_p_value(
-            random.normal(size=(40, 1))[units], random.normal(size=(40, 1))[units], units
-        )
-        for _ in range(200)
-    ]
-    assert 0.01 <= np.mean(np.array(p_values) < 0.05) < 0.1
 
 
 def test_standard_errors_of_groups_are_those_of_whole_matrices():

@@ -29,24 +29,6 @@ class Normal:
         return self.table[:, 0]
 
 
-class Chain:
-    """Binary columns that flip with probability .25."""
-
-    def __init__(self, random):
-        self.table = (np.cumsum(random.random((N_ROWS, 4)) < 0.25, axis=1) % 2).astype(float)
-
-    def sample(self, j, random):
-        stays = np.where(self.table[:, [j - 1, j + 1]] > 0, 0.75, 0.25).prod(axis=1)
-        flips = np.where(self.table[:, [j - 1, j + 1]] > 0, 0.25, 0.75).prod(axis=1)
-        return (random.random(N_ROWS) < stays / (stays + flips)).astype(float)
-
-    def own_values(self, j):
-        return self.table[:, j]
-
-    def signal(self):
-        return self.table[:, 0]
-
-
 class Mixed:
     """Three levels, and a number and a flag that depend on them."""
 
@@ -76,9 +58,7 @@ def rest_of(distribution, random):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("kind", "feature", "data_sets"), [(Normal, 1, 500), (Chain, 1, 500), (Mixed, 0, 250)]
-)
+@pytest.mark.parametrize(("kind", "feature", "data_sets"), [(Normal, 1, 500), (Mixed, 0, 250)])
 def test_p_values_are_uniform(kind, feature, data_sets):
     random = np.random.default_rng(34)
     p_values = []

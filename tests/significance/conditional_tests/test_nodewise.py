@@ -128,10 +128,3 @@ def test_neighbors_predict_what_more_features_than_rows_hide():
     of_neighbors = np.square(Nodewise.of(scores, folds).residuals).mean()
     assert of_all > 0.6
     assert abs(of_neighbors - (1 - r**2) / (1 + r**2)) < 0.06
-
-
-def test_scores_are_centered_within_strata():
-    strata = np.repeat([0, 1, 2], 10)
-    scores = Scores.of(table(30, 3), strata)
-    for stratum in range(3):
-        np.testing.assert_allclose(scores.values[strata == stratum].mean(axis=0), 0, atol=1e-12)

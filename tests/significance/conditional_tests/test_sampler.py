@@ -126,17 +126,6 @@ def test_columns_of_a_category_are_drawn_together():
         assert np.abs(often - X[high, 1:].mean(axis=0)).max() < 3.5 * np.sqrt(0.25 / high.sum())
 
 
-def test_a_group_is_drawn_together():
-    random = np.random.default_rng(0)
-    X = random.normal(size=(400, 3))
-    X[:, 1] = X[:, 0] + 0.1 * random.normal(size=400)
-    sampler = Sampler.of(dm.encode(X), "gaussian", 0)
-    donors = sampler.donors([0, 1], 10)
-    first, second = X[donors[0], 0], X[donors[1], 1]
-    assert np.corrcoef(first.ravel(), second.ravel())[0, 1] > 0.97
-    assert abs(np.corrcoef(first.ravel(), np.tile(X[:, 0], 10))[0, 1]) < 0.05
-
-
 def test_a_feature_that_is_the_square_of_another_is_drawn_near_it():
     random = np.random.default_rng(0)
     X = random.normal(size=(600, 4))

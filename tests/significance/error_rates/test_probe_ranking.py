@@ -71,13 +71,6 @@ def test_several_probes_come_earlier():
     assert "one of 10 random probes" in ten.meaning
 
 
-def test_tiny_risks_keep_their_digits():
-    random = np.random.default_rng(0)
-    X = random.normal(size=(200, 3))
-    result = probe_ranking(X, X[:, 1] + 0.1 * random.normal(size=200))
-    assert 0 < result.rates[0] < 1e-100
-
-
 def test_without_centring_the_mean_counts():
     random = np.random.default_rng(0)
     X = random.normal(size=(12, 3))
@@ -110,14 +103,6 @@ def test_shift_and_scale_do_not_matter():
     other = probe_ranking(1e9 + 1e-3 * X, 1e6 - 7.0 * y, alpha=1.0)
     assert other.names == first.names
     np.testing.assert_allclose(other.rates, first.rates, rtol=1e-3)
-
-
-def test_a_target_that_is_explained_ends_the_ranking():
-    X = np.random.default_rng(0).normal(size=(20, 5))
-    result = probe_ranking(X, 2 * X[:, 3], alpha=0.5)
-    assert result.names[0] == "x3"
-    assert result.selected(0.5) == ("x3",)
-    assert result.n_known == 5
 
 
 def test_labels_and_ordered_categories_are_numbered():

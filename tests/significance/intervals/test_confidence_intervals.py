@@ -386,25 +386,10 @@ def test_kurtosis_of_log_normal_distributions_with_a_known_skewness():
     assert log_normal_kurtosis(np.array([-1.0, 0.0, 1.0])) == pytest.approx(3)
 
 
-@pytest.mark.slow
-def test_fractions_are_covered_where_the_target_is_log_normal():
-    """benchmarks.accuracy.intervals in small: 30 data sets of 60 rows, 30 trees, 30 replicates."""
-    result = coverage(
-        Cell("log-normal", 60, n_trees=30, n_resamples=30), 30, 200, kinds=("wilson",)
-    )
-    assert result.covers["mdi, fraction", "wilson"][:, :4].mean() > 0.88
-    assert result.covers["mdi", "wilson"][:, :4].mean() < 0.85
-
-
 @one_test
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"method": "bootstrap"}, "confidence_intervals: method must be one of"),
-        ({"kind": "bca"}, ": kind must be"),
-        ({"n_resamples": 1}, ": n_resamples must be"),
-        ({"correction": 1}, ": correction must be"),
-        ({"confidence_level": 95}, r"confidence_level must be a number in \(0, 1\), got 95"),
         ({"subsample": 80}, r"an int in 2..79 or a fraction, got 80"),
         ({"subsample": 1.0}, "subsample must leave some of the 80 rows out"),
         ({"subsample": "half"}, "got 'half'"),

@@ -4,10 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 from tests.grid import one_test
-from tests.oracles.monte_carlo import p_value
 
 import duramen as dm
-from duramen.jobs.replicates import OBSERVED, replicate_seed
 from duramen.significance import altmann
 from duramen.significance.measured import Refits, measured
 from duramen.significance.permutation_tests import fitted_tails
@@ -23,34 +21,6 @@ def problem(seed=0, n=60, p=6):
 
 
 FOREST = dm.RandomForestClassifier(20)
-
-
-def by_hand(X, y, n_permutations, seed, n_trees=20):
-    """Scores on the data and after each permutation, by fitting estimators on arrays."""
-    seed = draw_seed(seed)
-
-    def scores(forest_seed, target):
-        forest = dm.RandomForestClassifier(n_trees, random_state=forest_seed % 2**32)
-        return dm.importances.mdi(forest.fit(X, target)).values
-
-    null = []
-    for b in range(n_permutations):
-        random = np.random.default_rng(replicate_seed(seed, b))
-        order = random.permutation(len(y))
-        null.append(scores(int(random.integers(2**32)), y[order]))
-    return scores(replicate_seed(seed, OBSERVED), y), np.array(null)
-
-
-def test_p_values_are_those_of_fitting_by_hand():
-    X, y = problem()
-    result = altmann(FOREST, X, y, measure="mdi", n_permutations=19, random_state=4)
-    observed, null = by_hand(X, y, 19, 4)
-    np.testing.assert_array_equal(result.scores, observed)
-    expected = [p_value(observed[j], null[:, j], 19) for j in range(6)]
-    np.testing.assert_allclose(result.p_values, expected, rtol=1e-15)
-    np.testing.assert_allclose(result.details["null_mean"], null.mean(axis=0))
-    np.testing.assert_allclose(result.details["null_sd"], null.std(axis=0))
-    assert result.p_values[0] == 1 / 20
 
 
 # --- fitted distributions ------------------------------------------------------------------

@@ -73,30 +73,17 @@ def test_more_candidates_take_permuted_targets_by_default():
     np.testing.assert_allclose(result.details["expected"].sum(), total)
 
 
-def test_equal_fractions_count_against_a_feature():
-    X, y = np.ones((20, 3)), np.arange(20) % 2
-    X[:, 0] = y  # the only column with values: it has every split of every forest
-    result = frequency_control(
-        dm.RandomForestClassifier(3), X, y, null="permuted", n_permutations=9
-    )
-    np.testing.assert_array_equal(result.p_values, 1)
-
-
 # --- refusals ------------------------------------------------------------------------------------
 
 
 def test_wrong_arguments_are_refused():
     X, y = noise(0, n=20, p=3)
     several = dm.RandomForestClassifier(2, max_features=2, random_state=0)
-    with pytest.raises(ValueError, match="frequency_control: null must be one of"):
-        frequency_control(several, X, y, null="poisson")
     with pytest.raises(ValueError, match="frequency_control: n_winners"):
         frequency_control(several, X, y, null="binomial", n_winners=-1)
     for options in ({"null": "binomial", "n_winners": 3}, {"n_winners": 1, "n_permutations": 1}):
         with pytest.raises(ValueError, match=r"n_winners must be less than .*, 3, and 0"):
             frequency_control(several, X, y, **options)
-    with pytest.raises(TypeError, match="frequency_control: estimator must be a forest estimator"):
-        frequency_control(3, X, y)
     subspaces = dm.RandomSubspaceClassifier(2, random_state=0)
     with pytest.raises(ValueError, match="the trees of this forest see 1 of 3 columns each"):
         frequency_control(subspaces, X, y, null="binomial")

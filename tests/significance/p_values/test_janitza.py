@@ -52,22 +52,6 @@ def grown(X, y, **settings):
     return dm.RandomForestClassifier(20, random_state=0, **settings).fit(X, y)
 
 
-@pytest.mark.filterwarnings(FEW)
-def test_measures_that_are_symmetric_raise_no_other_warning():
-    X, y = noise(1, p=20)
-    forest = dm.RandomForestClassifier(20, random_state=0)
-    held = grown(X[:40], y[:40])
-    for values in (
-        holdout_mda(forest, X, y),
-        air(forest, X, y),
-        sandri(forest, X, y, n_repeats=1),
-        mdi(held, X[40:], y[40:]),
-        mda(held, X[40:], y[40:], rows=None),
-        noising(held, X[40:], y[40:], rows=None),
-    ):
-        assert janitza(values).p_values.min() >= 0
-
-
 def test_skewed_measures_are_warned_of():
     X, y = noise(1, p=20)
     forest = grown(X, y)
