@@ -35,11 +35,11 @@ from duramen.reports.report import (
 from duramen.results.importances import Importances
 from duramen.results.summary import Column, counted
 from duramen.selection import BaseSelector, Selector, catalogue
-from duramen.selection.random_subspace import seconds_of_tree, widest_within
+from duramen.selection.random_subspace import widest_within
 from duramen.selection.subspace_search import TEST_OF, TESTS
 from duramen.support import checks
 from duramen.support.arrow import pa
-from duramen.support.text import duration, fixed
+from duramen.support.text import fixed
 
 SELECTOR = "sequential_random_subspace"
 """Selector by default."""
@@ -48,9 +48,6 @@ _MEMORY, _SUBSPACE = "512MB", 1000  # for the columns of a tree; features of a t
 # Trees without a new feature that end a search by default: as many as give each feature to so many
 # trees on average, and at least so many in all.
 _DRAWS, _LEAST_PATIENCE = 10, 200
-# Searches of fewer trees, or of fewer cells of tables in all, are not timed before; one that is
-# expected to take longer, in seconds, is announced.
-_FEW_TREES, _QUICK, _LONG = 20, 10**8, 3.0
 _ROWS = 200  # of a table on the page
 _NEXT_STEP = (
     "duramen rank tests every feature, also by its association with the target by itself, and has "
@@ -192,7 +189,7 @@ def select(
     execution.tell(*data.provenance.remarks)
     searches = record.name == SELECTOR
     if searches:
-        _settle(model, data, parameters, execution)
+        _settle(model, data, parameters)
     stop: KeyboardInterrupt | None = None
     try:
         with (
@@ -352,10 +349,8 @@ def _made(
     return record, record.make(**values)
 
 
-def _settle(
-    search: Any, data: LearningSet[Any], parameters: Mapping[str, Any], execution: Execution
-) -> None:
-    """Settle how many features a tree has and when a search ends, and announce a long search.
+def _settle(search: Any, data: LearningSet[Any], parameters: Mapping[str, Any]) -> None:
+    """Settle how many features a tree has and when a search ends.
 
     What `parameters` hold is settled by the user.
     """
@@ -374,21 +369,6 @@ def _settle(
     if "patience" not in parameters:
         rounds = -(-_DRAWS * p // max(1, q))
         search.set_params(patience=max(_LEAST_PATIENCE, rounds))
-    n_trees, patience = search.n_estimators, search.patience
-    if execution.announce is None or n_trees < _FEW_TREES:
-        return
-    q = resolve_subspace(owner, search.n_subspace_features, p) or p
-    if n_trees * data.n_rows * q <= _QUICK:
-        return
-    with execution.step("estimate"):
-        seconds = seconds_of_tree(search, data)
-    if seconds * n_trees > _LONG:
-        few = 0 < (patience or 0) < n_trees
-        least = f"at least {duration(seconds * patience)}, " if few else ""
-        execution.announce(
-            f"{n_trees:,} trees at most: {least}at most {duration(seconds * n_trees)}; Ctrl-C ends "
-            "the search and writes what was found"
-        )
 
 
 def _reading_of_search(search: Any) -> list[str]:

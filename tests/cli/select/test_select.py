@@ -277,9 +277,8 @@ def test_many_variants_by_default(tmp_path):
     pa_csv.write_csv(pa.table(people), tmp_path / "people.csv")
     start = time.process_time()
     words = ["select", bed, "--samples", tmp_path / "people.csv", "--target", "ill"]
-    result, run = done(tmp_path / "out", *words)
+    _, run = done(tmp_path / "out", *words)
     assert time.process_time() - start < 120  # alone on 2 processors, 4 minutes are allowed
     assert set(selected_names(tmp_path / "out")) == {f"rs{j}" for j in causal}
     assert (run["settings"]["n_subspace_features"], run["settings"]["patience"]) == (1000, 200)
     assert run["results"]["trees"] < 1000
-    assert "note: 1,000 trees at most: at least" in result.stderr
