@@ -103,22 +103,6 @@ def test_a_learning_set(wanted):
         dm.rank(data, y)
 
 
-def test_the_series_names_the_target():
-    table = frame()
-    report = dm.rank(table[NAMES], table["kind"], **QUICK)
-    assert report.run.target == "kind"
-
-
-def test_survival():
-    X, _ = rows()
-    times = pd.DataFrame({"time": np.exp(X[:, 0]), "event": np.arange(N) % 3 > 0})
-    y = np.array(list(zip(times.event, times.time, strict=True)), dtype=[("e", bool), ("t", float)])
-    report = dm.rank(X, y, estimator=dm.RandomSurvivalForest(20), test=False)
-    assert report.run.task == "survival"
-    assert list(report.importances) == ["mda", "mdi"]
-    assert next(iter(report.table["name"])) == "x0"
-
-
 # --- messages ------------------------------------------------------------------------------------
 
 
@@ -135,13 +119,6 @@ def test_findings_are_notes_and_identifiers_are_left_out():
     assert any("'constant' is constant" in note for note in whole.notes)
     assert any("patient_id" in note for note in whole.notes)
     assert set(whole.run.settings["notes"]) <= set(whole.notes)
-
-
-def test_text_that_is_nearly_numbers_is_a_note_and_no_warning():
-    table = frame()
-    table["g0"] = table["g0"].astype(str).where(table.index != 5, "n/a ")
-    report = dm.rank(table, "kind", **QUICK)
-    assert any("'g0'" in note for note in report.notes)
 
 
 @pytest.mark.smoke

@@ -92,15 +92,6 @@ def test_gaps_are_filled_or_refused_by_choice(made):
         assert report.run.n_rows == rows
 
 
-def test_a_report_is_saved_and_loaded(made, tmp_path):
-    x, folder = made
-    report = dm.connectome(x, names=NAMES, gold=folder / "gold.csv", **QUICK)
-    report.save(tmp_path / "saved")
-    again = dm.ConnectomeReport.load(tmp_path / "saved")
-    assert again.network.equals(report.network)
-    assert again.ceiling.aupr == report.ceiling.aupr
-
-
 @pytest.mark.parametrize(
     "file, options, message",
     [

@@ -1,7 +1,5 @@
 """`duramen.network`: what it reads, infers and reports."""
 
-import json
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -121,16 +119,6 @@ def test_p_values_and_q_values(made):
     assert list(links) == ["source", "target", "weight", "p_value", "q_value"]
     assert len(links) == 7
     assert (links["q_value"] >= links["p_value"]).all()
-
-
-def test_a_report_is_saved_and_loaded(made, tmp_path):
-    _, folder = made
-    report = dm.network(folder / "columns.csv", **QUICK, gold=folder / "gold.csv")
-    report.save(tmp_path / "saved")
-    again = dm.NetworkReport.load(tmp_path / "saved")
-    assert again.network.equals(report.network)
-    assert again.scores.aupr == report.scores.aupr
-    assert json.loads((tmp_path / "saved" / "run.json").read_text())["file"] == "columns.csv"
 
 
 @pytest.mark.parametrize(

@@ -79,6 +79,17 @@ def test_comparisons(tmp_path):
     assert again.evaluation.equals(report.evaluation)
 
 
+def test_networks_and_connectomes(tmp_path):
+    made = dm.datasets.gene_network(30, 5, n_links=4, random_state=3)
+    report = dm.network(made.expression, n_estimators=5, gold=made.links)
+    again = loaded(report, tmp_path / "genes")
+    assert again.network.equals(report.network)
+    assert again.scores.aupr == report.scores.aupr
+    calcium = 0.3 * np.cumsum(np.random.default_rng(0).random((300, 4)) < 0.1, axis=0)
+    report = dm.connectome(calcium, method="pearson", gold=[("N1", "N2")])
+    assert loaded(report, tmp_path / "neurons").ceiling.aupr == report.ceiling.aupr
+
+
 def test_reports_of_the_parts_of_an_analysis(tmp_path):
     X, y = table()
     run = dm.reports.Run(command="", target="y", settings={}, versions={})

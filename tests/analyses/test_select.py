@@ -1,6 +1,5 @@
 import numpy as np
 import pytest
-from tests.grid import one_test
 
 import duramen as dm
 from duramen.reports import render
@@ -61,23 +60,6 @@ def test_nothing_found():
     assert "0 after 5 trees, 0 after 10." in report.section("Features found, tree by tree").text
     assert words in render(report)
     assert report.conclusion.startswith(f"{words} (")
-
-
-@one_test
-@pytest.mark.parametrize(
-    ("settings", "words"),
-    [
-        ({}, "false discovery rate of 0.05. The test is repeated while"),
-        (
-            {"relevance": "probe", "min_win_rate": 0.95, "min_draws": 10, "n_probes": 1},
-            "when more than 10 trees were given it and, in a fraction of 0.95 or more of them",
-        ),
-        ({"keep": 0.0}, "Each tree is given 40 of the 80 features, drawn at random, so"),
-    ],
-)
-def test_what_it_means(settings, words):
-    report, _ = searched(n_estimators=2, **settings)
-    assert words in " ".join(report.section("Interpretation").lines)
 
 
 def test_the_page(search):

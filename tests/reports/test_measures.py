@@ -6,9 +6,7 @@ import numpy as np
 import pytest
 from tests.reports.test_reports import (
     HOSTILE,
-    Page,
     a_run,
-    assert_needs_nothing_else,
     by_name,
     example,
     summarise,
@@ -17,7 +15,6 @@ from tests.reports.test_reports import (
 import duramen as dm
 from duramen import Importances, Significance
 from duramen.analyses.ranking.report import table_columns
-from duramen.reports import render
 
 NULL = "The votes do not change."
 TRUE = np.array([6.0, 9.0, 0.5, 0.0, 0.0, 1.0, 3.0])  # of the seven hostile names
@@ -81,13 +78,6 @@ def test_rows_are_those_of_the_first_measure_whatever_the_order_of_the_others():
     assert columns["vote_change_p_value"].tolist() == [0.02, 0.04, 0.03, 0.01]
 
 
-def test_a_single_measure_has_bars_and_no_measure_to_name():
-    table = summarise(example(), a_run()).section("Ranking")
-    assert [column.title for column in table.columns] == [
-        *("rank", "feature", "MDI, bits", "std. error")
-    ]
-
-
 def test_columns_of_two_tests_have_different_titles():
     report = summarise(a_test(), a_run(), others=[a_test(method="other test")])
     names = [column.title for column in report.section("Ranking").columns]
@@ -146,16 +136,3 @@ def test_a_test_can_rank():
 
 
 # --- the page ------------------------------------------------------------------------------------
-
-
-def test_page_of_several_measures_is_safe_and_needs_nothing_else():
-    html = render(several())
-    assert_needs_nothing_else(html)
-    page = Page(html)
-    assert not page.named("script")
-    assert not page.named("img")
-    assert len(page.named("svg")) == 1
-    assert all(attributes["role"] == "img" for attributes in page.named("svg"))
-    assert "#0072b2" not in html.split("</style>")[1]
-    assert "#7b8794" not in html.split("</style>")[1]
-    assert render(several()) == html
