@@ -127,20 +127,13 @@ def test_a_column_of_one_value(criterion):
 def test_a_context_that_is_a_copy_of_a_column():
     """In each of its values nothing is left of the column: every difference is its importance."""
     X, y, _ = sample(7)
-    result = dm.contexts.context_importances(
-        X.astype(str), y, X[:, 2], estimator=random_trees(50), n_permutations=0, random_state=0
+    settings = {"estimator": random_trees(50), "n_permutations": 0, "random_state": 0}
+    result, zero = (
+        dm.contexts.context_importances(X.astype(str), y, X[:, 2], empty=empty, **settings)
+        for empty in ("skip", "zero")
     )
     assert result.kind[:, 2].tolist() == ["irrelevant", "irrelevant"]
     assert (result.conditional[:, 2] == 0).all()
-    zero = dm.contexts.context_importances(
-        X.astype(str),
-        y,
-        X[:, 2],
-        estimator=random_trees(50),
-        n_permutations=0,
-        random_state=0,
-        empty="zero",
-    )
     np.testing.assert_allclose(zero.signed[:, 2], [zero.importances[2]] * 2, rtol=0, atol=1e-12)
     np.testing.assert_allclose(zero.absolute[:, 2], [zero.importances[2]] * 2, rtol=0, atol=1e-12)
 
@@ -152,26 +145,17 @@ def test_relations_between_the_effects():
         trees = dm.ExtraTreesClassifier(
             20, **{"criterion": "entropy", "splits": "multiway", "max_features": 1, **options}
         )
-        results = {
-            empty: dm.contexts.context_importances(
-                X.astype(str),
-                y,
-                context,
-                estimator=trees,
-                n_permutations=0,
-                random_state=0,
-                empty=empty,
-            )
+        settings = {"estimator": trees, "n_permutations": 0, "random_state": 0}
+        skip, zero = (
+            dm.contexts.context_importances(X.astype(str), y, context, empty=empty, **settings)
             for empty in ("skip", "zero")
-        }
-        for result in results.values():
+        )
+        for result in (skip, zero):
             assert (np.abs(result.signed) <= result.absolute + 1e-12).all()
             assert (result.conditional >= -1e-12).all()
-        zero = results["zero"]
-        np.testing.assert_allclose(
-            zero.signed, zero.importances - zero.conditional, rtol=0, atol=1e-12
-        )
-        assert (zero.absolute >= results["skip"].absolute - 1e-12).all()
-        np.testing.assert_array_equal(zero.overall, results["skip"].overall)
-        np.testing.assert_array_equal(zero.conditional, results["skip"].conditional)
-        assert zero.relevance == results["skip"].relevance
+        lost = zero.importances - zero.conditional
+        np.testing.assert_allclose(zero.signed, lost, rtol=0, atol=1e-12)
+        assert (zero.absolute >= skip.absolute - 1e-12).all()
+        np.testing.assert_array_equal(zero.overall, skip.overall)
+        np.testing.assert_array_equal(zero.conditional, skip.conditional)
+        assert zero.relevance == skip.relevance

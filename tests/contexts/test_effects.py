@@ -131,19 +131,6 @@ def test_a_context_without_any_row(criterion):
         assert result.conditional[0, 1].tolist() == [0.0] * 7
 
 
-def test_the_order_of_trees_and_labels_of_contexts_do_not_matter():
-    random = np.random.default_rng(5)
-    analysis = subject(mixed_table(random, 50), random.integers(0, 2, 50), n_trees=4)
-    forest, codes = analysis.forest(analysis.seed), random.integers(0, 3, 50)
-    result = context_effects(forest, analysis, as_context(codes), "skip", seed=0)
-    moved = context_effects(forest, analysis, as_context((codes + 1) % 3), "skip", seed=0)
-    for what in WHAT[:3]:
-        values, others = getattr(result, what)[0], getattr(moved, what)[0]
-        np.testing.assert_allclose(values, np.roll(others, -1, axis=0), rtol=0, atol=1e-14)
-    np.testing.assert_allclose(result.overall, moved.overall, rtol=0, atol=1e-14)
-    np.testing.assert_allclose(result.relevance, moved.relevance, rtol=0, atol=1e-14)
-
-
 # --- permutations --------------------------------------------------------------------------------
 
 
@@ -214,21 +201,6 @@ def test_permuted_effects_are_those_of_the_permuted_contexts(readable, criterion
         for what in WHAT:
             assert getattr(result, what)[number].tobytes() == getattr(alone, what)[0].tobytes()
         assert_as_oracle(analysis, codes, 3, "skip", forest=forest)
-
-
-@one_test
-@pytest.mark.parametrize("count", [1, 2, 40])
-def test_effects_of_permutations_that_were_drawn_before(count):
-    random = np.random.default_rng(9)
-    analysis = subject(mixed_table(random, 14), target(random, "entropy", 14))
-    forest, context = analysis.forest(analysis.seed), as_context(CODES)
-    drawn = random.permuted(np.tile(context.codes, (count, 1)), axis=1)
-    result = context_effects(forest, analysis, context, "skip", seed=8, first=5, drawn=drawn)
-    assert result.absolute.shape == (count, 3, result.overall.shape[1])
-    for number, codes in enumerate(drawn):
-        alone = context_effects(forest, analysis, as_context(codes, 3), "skip", seed=0)
-        for what in WHAT:
-            assert getattr(result, what)[number].tobytes() == getattr(alone, what)[0].tobytes()
 
 
 def test_permutations_that_are_no_contexts_are_refused_by_the_kernel():

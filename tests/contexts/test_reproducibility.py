@@ -35,14 +35,6 @@ def test_any_number_of_threads(data, tmp_path, plain):
     assert saved(other, tmp_path / "n") != expected
 
 
-def test_a_network_from_any_number_of_threads(data, tmp_path):
-    settings = SETTINGS | {"n_permutations": 40}
-    expected = saved(dm.contexts.context_network(data[0], data[2], **settings), tmp_path / "1")
-    for n_jobs in (2, 3):
-        result = dm.contexts.context_network(data[0], data[2], n_jobs=n_jobs, **settings)
-        assert saved(result, tmp_path / "n") == expected
-
-
 def test_trees_and_permutations_do_not_depend_on_other_contexts(data):
     X, y, context = data
     first, two = (

@@ -41,18 +41,15 @@ def read(options, n_bins=3):
     ("options", "labels"),
     [
         (CODES, ("0", "1")),
-        (CODES.tolist(), ("0", "1")),
         (CODES == 1, ("False", "True")),
         (np.where(CODES, "treated", "control"), ("control", "treated")),
         (np.array(["10", "9", "8", "7", "6"] * 6), ("10", "6", "7", "8", "9")),
         (CODES + 0.5, ("0.5", "1.5")),
-        (np.arange(30) % 20, tuple(map(str, range(20)))),
         (pd.Categorical(np.where(CODES, "hi", "lo")), ("hi", "lo")),
         (np.datetime64("2020-01-01") + CODES, ("2020-01-01", "2020-01-02")),
         (pd.Series(CODES), ("0", "1")),
         (pl.Series(CODES), ("0", "1")),
         (pa.array(CODES), ("0", "1")),
-        (pa.chunked_array([CODES[:10], CODES[10:]]), ("0", "1")),
         (CODES.reshape(-1, 1), ("0", "1")),
     ],
 )
@@ -105,25 +102,12 @@ def table():
     )
 
 
-KINDS = ["pandas", "polars", "pyarrow", "encoded"]
-
-
-def as_kind(frame, kind):
-    if kind == "polars":
-        return pl.DataFrame({name: frame[name].tolist() for name in frame})
-    if kind == "pyarrow":
-        return pa.table({name: frame[name].tolist() for name in frame})
-    return encode(frame) if kind == "encoded" else frame
-
-
 @one_test
 @pytest.mark.parametrize("column", ["sex", "grade", "code", "age"])
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_column_is_read_as_its_values_are(kind, column):
+def test_a_column_is_read_as_its_values_are(column):
     """Whole numbers stay categories, and text stays text, whatever it looks like."""
     frame = table()
-    options = as_kind(frame, kind)
-    _, context = split_off(encode(options), column, 3, "test")
+    _, context = split_off(encode(frame), column, 3, "test")
     apart = read_context(frame[column], 30, 3, "test")
     assert context.name == column
     assert context.labels == apart.labels
@@ -187,13 +171,8 @@ def test_a_context_of_one_row_and_of_one_class():
         ({"context": ["x"]}, "context 'x' is not a column of X"),
         ({"context": CODES[:-1]}, "context must have one value per row of X, got 29 values for 30"),
         ({"context": np.zeros((30, 2))}, r"context must have one value per row, got .* \(30, 2\)"),
-        (
-            {"context": "arm"},
-            r"'arm' is not a column of X, whose columns are 'x0', 'x1', 'x2'\. Hint",
-        ),
         ({"context": ["a", "b"] * 15}, "give the values of a context as an array"),
         ({"context": {}}, "context must be a single context, got 0"),
-        ({"context": {"a": CODES[:5]}}, "context must have one value per row"),
         ({"context": np.r_[np.inf, np.arange(29.0)]}, "context must be finite"),
         ({"context": "x0", "X": np.eye(30)[:, :1]}, "X must have a column besides the context"),
         ({"empty": "drop"}, ": empty must be one of 'skip', 'zero', got 'drop'"),
@@ -201,9 +180,6 @@ def test_a_context_of_one_row_and_of_one_class():
             {"plain": "p_values", "n_permutations": 0},
             "plain='p_values' needs n_permutations of at least 1, got 0",
         ),
-        ({"y": np.zeros(30, dtype=int)}, "y has one class only"),
-        ({"y": CODES[:-1]}, r"inconsistent numbers of samples: \[30, 29\]"),
-        ({"checkpoint": "no/such/folder/x"}, "the folder of the checkpoint .* does not exist"),
     ],
 )
 def test_what_is_refused(changes, message):

@@ -100,17 +100,6 @@ def test_accumulated_local_effects_are_their_definition(regression):
         assert result.points[[0, -1]].tolist() == [X[:, 0].min(), X[:, 0].max()]
 
 
-def test_the_effect_of_a_linear_function_is_its_slope():
-    X = numbers(2000, 2)
-    forest = dm.ExtraTreesRegressor(100, random_state=0, max_features=None)
-    forest.fit(X, 3 * X[:, 0] - X[:, 1])
-    for j, slope in ((0, 3.0), (1, -1.0)):
-        result = accumulated_local_effects(forest, X, j, n_intervals=20)
-        assert np.polyfit(result.points, result.values[:, 0], 1)[0] == pytest.approx(
-            slope, abs=0.15
-        )
-
-
 def test_correlated_features_keep_their_effects_apart():
     """y = x0, and x1 is a copy with little noise: only the local effects add up to the slope."""
     random = np.random.default_rng(0)

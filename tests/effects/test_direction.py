@@ -71,18 +71,6 @@ def test_u_shapes_and_categories():
     assert said["noise"] == "no direction"
 
 
-@pytest.mark.slow
-def test_what_a_test_did_not_find_needs_more_evidence():
-    """Of a table of 40 features, one that a test found needs less evidence."""
-    random = np.random.default_rng(4)
-    X = random.normal(size=(100, 40))
-    y = 0.35 * X[:, 0] + random.normal(size=100)
-    assert described(X, y, relevant={"x0"})["x0"] == "up"
-    assert set(described(X, y, relevant=set()).values()) == {"no direction"}
-    assert described(X, y)["x0"] == "no direction"
-    assert described(X, 2 * X[:, 0] + y)["x0"] == "up"
-
-
 def test_missing_values_and_constant_columns():
     random = np.random.default_rng(5)
     X = random.normal(size=(300, 3))
@@ -207,14 +195,6 @@ def test_proxies_of_monotone_effects_are_not_called_non_monotone(setting):
     """benchmarks.accuracy.directions in small: of 40 data sets at most 6, the 99 % band of .05."""
     wrong = (outcomes(setting, 40, False)[:, 0] == 1.0).sum(axis=0)
     assert wrong.max() <= 6
-
-
-def test_an_effect_that_is_a_step_near_the_end_of_its_feature_has_a_direction():
-    """Its rank correlation with the feature is about .5, though it never falls."""
-    random = np.random.default_rng(11)
-    X = random.normal(size=(300, 3))
-    y = 4.0 * (X[:, 0] > np.quantile(X[:, 0], 0.92)) + 0.5 * random.normal(size=300)
-    assert described(X, y)["x0"] == "up"
 
 
 def test_a_feature_that_no_tree_splits_on_has_the_direction_of_its_trend():
