@@ -187,17 +187,6 @@ def test_notes_say_what_cannot_be_found():
     assert "one global null hypothesis" in every.notes[0]
 
 
-def test_a_context_that_features_determine_leaves_nothing_to_permute():
-    random = np.random.default_rng(0)
-    X, y = random.normal(size=(200, 3)), random.integers(0, 2, 200)
-    context = (X[:, 0] > 0).astype(int)
-    X[:, 0] += 10 * context
-    result = dm.contexts.context_importances(
-        X, y, context, estimator=random_trees(2), n_permutations=199, plain="none", random_state=0
-    )
-    assert any("largely determine Xc" in note for note in result.notes)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["flip", "spread", "additive"])
 def test_other_features_are_not_found(kind):

@@ -277,20 +277,3 @@ def test_a_context_that_shifts_classes(task):
     assert max(default[effect] for effect in context_nulls.EFFECTS) <= band(0.05, 50)[1] / 50
     among_all = rates_of("shifts classes", task, 15, "all")
     assert among_all["overall"] > 0.2
-
-
-def test_the_null_is_global_unless_the_context_is_modeled():
-    X, y, context = context_nulls.data_set("shifts classes", "discrete", "regression", 1)
-    settings = {
-        "estimator": random_trees(5, "regression"),
-        "n_permutations": 199,
-        "plain": "none",
-        "random_state": 0,
-    }
-    for permute, given in (("all", "and the target together"), ("within_target", "given the")):
-        result = dm.contexts.context_importances(X, y, context, permute=permute, **settings)
-        assert f"Xc is independent of all features {given}" in result.notes[0]
-    modeled = dm.contexts.context_importances(X, y, context, **settings)
-    assert modeled.notes == ()
-    assert "odds ratios" in modeled.null
-    assert np.array_equal(modeled.absolute, result.absolute)

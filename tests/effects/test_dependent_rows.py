@@ -66,24 +66,6 @@ def test_a_trend_that_turns_within_strata():
     assert few[1] == pytest.approx(0.25)  # one of 8 orders, or its opposite
 
 
-def test_without_dependence_the_tests_are_about_those_of_single_rows():
-    random = np.random.default_rng(0)
-    n = 400
-    x, ward, y = random.integers(0, 50, n), random.integers(0, 4, n), random.normal(size=n)
-    y += 0.006 * x + 0.2 * (ward == 2)
-    time, event = random.integers(0, 99, n), random.random(n) < 0.7
-    for target, censored in ((y, False), (2 * time + event, True)):
-        expected = trend(x, target, censored=censored)
-        actual = trend(x, target, None, np.arange(n), censored=censored)
-        assert actual[0] == pytest.approx(expected[0], rel=0.05)
-        assert np.log(actual[1]) == pytest.approx(np.log(expected[1]), rel=0.1)
-        expected = between_categories(ward, target, censored=censored)
-        actual = between_categories(ward, target, None, np.arange(n), censored=censored)
-        assert actual[0] == pytest.approx(expected[0], rel=0.15)
-        assert actual[1] == pytest.approx(chi2.sf(actual[0], 3))
-        assert expected[1] == pytest.approx(chi2.sf(expected[0], 3))
-
-
 def test_copies_of_rows_are_no_evidence():
     """The tests of rows that come five times, as groups, are those of the rows."""
     random = np.random.default_rng(1)

@@ -3,7 +3,6 @@
 import numpy as np
 import pandas as pd
 import pytest
-from benchmarks.accuracy.directions import Setting, outcomes
 from scipy.stats import rankdata, spearmanr, t
 
 import duramen as dm
@@ -185,16 +184,6 @@ def test_two_values_do_not_turn():
     levels = np.repeat([0, 1, 2], 30)
     assert turn_p_value(levels, (levels == 1) + 0.01 * np.arange(90)) < 0.01
     assert turn_p_value(levels, levels + 0.01 * np.arange(90)) == 1.0
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "setting", [Setting("linear"), Setting("step", "spread"), Setting("linear", target="survival")]
-)
-def test_proxies_of_monotone_effects_are_not_called_non_monotone(setting):
-    """benchmarks.accuracy.directions in small: of 40 data sets at most 6, the 99 % band of .05."""
-    wrong = (outcomes(setting, 40, False)[:, 0] == 1.0).sum(axis=0)
-    assert wrong.max() <= 6
 
 
 def test_a_feature_that_no_tree_splits_on_has_the_direction_of_its_trend():

@@ -87,12 +87,6 @@ def test_dream5_scores_the_pairs_of_gold_and_credits_missing_ones_at_chance():
     assert scores.ranked[-1] - scores.ranked[-2] == 5
 
 
-def test_undirected_networks_count_each_pair_once():
-    result = network().undirected()
-    assert result.n_candidates == 15
-    assert result.score([("g1", "g0"), ("g0", "g2")]).n_pairs == 15
-
-
 @pytest.mark.parametrize(
     ("gold", "message"),
     [

@@ -33,9 +33,6 @@ PLAIN = ("none", "importances", "p_values")
 """What is computed of the plain effect: nothing, its values, or p-values as well."""
 _TOLERANCE = 0.05  # of the verdicts on samples
 _LEVEL = 0.05
-# Fraction of the variance of the contexts that a model explains above which permutations change
-# little.
-_DETERMINED = 0.6
 _FEWEST, _MOST = 1000, 10_000
 # Permutations that are counted in one job, a multiple of the kernel's lanes; fewer where they hold
 # more numbers than this. Whatever the number of threads, so that checkpoints do not depend on it.
@@ -458,22 +455,5 @@ def _limits(
             f"{terms + nulls.n_left_out} features or pairs of features are associated with {name} "
             f"given the target; there are enough rows to allow for {terms} of them, those with "
             "the smallest p-values. Features that do not depend on it may be found too often."
-        )
-
-    def variance(probabilities: Any) -> float:
-        return float((probabilities - probabilities**2).sum(axis=1).mean())
-
-    most = (1 - _DETERMINED) * variance(context.fractions[None])
-    certain = [
-        names[j]
-        for null in nulls.effects
-        if null.log_weights is not None and variance(np.exp(null.log_weights)) < most
-        for j in null.features
-    ]
-    if certain:
-        notes.append(
-            f"The target and the other features largely determine {name}, so that permutations "
-            f"change it little for {len(certain)} of {len(names)} features, such as "
-            f"{certain[0]}: a dependence of these can hardly be found."
         )
     return tuple(notes)

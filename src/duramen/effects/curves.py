@@ -283,26 +283,13 @@ def _read_with(
     """Read rows by :func:`read_rows`, and the index of a feature, which must have a value there."""
     grown = forest_of(forest, function, survival=True)
     grown, values, n_threads = read_rows(grown, X, function, max_rows, n_jobs)
-    j = column_of(grown, feature, function)
+    (j,) = checks.places_of(feature, grown.names, f"{function}: feature")
     if not has_value(grown, values, j).any():
         raise ValueError(
             f"{function}: feature must have a value in X, got {grown.names[j]!r}, which is "
             "missing in all rows."
         )
     return grown, values, n_threads, j
-
-
-def column_of(forest: Forest, feature: str | int, function: str) -> int:
-    """Return the index of a feature that is given by its name or index."""
-    if isinstance(feature, str):
-        if feature in forest.names:
-            return forest.names.index(feature)
-        first_names = ", ".join(forest.names[:8]) + (", ..." if forest.n_features > 8 else "")
-        raise ValueError(
-            f"{function}: feature must be a column of the forest, got {feature!r}. Hint: its "
-            f"columns are {first_names}."
-        )
-    return checks.check_integer(function, "feature", feature, 0, most=forest.n_features - 1)
 
 
 def has_value(forest: Forest, values: FloatArray, j: int) -> NDArray[np.bool_]:

@@ -19,7 +19,6 @@ from duramen.effects.association import (
 )
 from duramen.effects.curves import (
     POINTS,
-    column_of,
     effect_within_strata,
     has_value,
     local_effects,
@@ -29,6 +28,7 @@ from duramen.effects.interactions import interaction_p_value, main_effects, pair
 from duramen.forests.forest import Forest
 from duramen.importances.arguments import forest_of
 from duramen.results.feature_effect import FeatureEffect
+from duramen.support import checks
 from duramen.support.arrays import FloatArray, IntArray
 
 Kind = Literal["up", "down", "non-monotone", "categories", "interaction", "none"]
@@ -179,10 +179,7 @@ def describe_effects(
     """
     grown = forest_of(forest, _FUNCTION, survival=True)
     grown, rows, n_threads = read_rows(grown, data, _FUNCTION, max_rows, n_jobs)
-    index = {name: j for j, name in enumerate(grown.names)}
-    columns = [
-        index[name] if name in index else column_of(grown, name, _FUNCTION) for name in features
-    ]
+    columns = checks.places_of(features, grown.names, f"{_FUNCTION}: features")
     columns = [j for j in columns if has_value(grown, rows, j).any()]
     relevant = () if relevant is None else relevant
     confirmed = frozenset(j for j in columns if grown.names[j] in relevant)

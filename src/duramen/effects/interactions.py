@@ -11,10 +11,11 @@ import numpy as np
 from duramen.data import EncodedTable, LearningSet
 from duramen.data.additive_model import AdditiveModel, additive_model, basis_of
 from duramen.effects.association import intervals
-from duramen.effects.curves import column_of, mean_at, read_rows
+from duramen.effects.curves import mean_at, read_rows
 from duramen.forests.forest import Forest
 from duramen.importances.arguments import forest_of, metadata_of
 from duramen.results.feature_effect import InteractionStrengths
+from duramen.support import checks
 from duramen.support.arrays import FloatArray
 from duramen.support.threads import one_blas_thread
 
@@ -86,7 +87,7 @@ def interaction_strength(
     function = "interaction_strength"
     grown = forest_of(forest, function, survival=True)
     asked = range(grown.n_features) if features is None else features
-    columns = list(dict.fromkeys(column_of(grown, feature, function) for feature in asked))
+    columns = checks.places_of(asked, grown.names, f"{function}: features")
     if len(columns) < 2:
         raise ValueError(f"{function}: features must be two or more, got {len(columns)}.")
     grown, values, n_threads = read_rows(grown, X, function, max_rows, n_jobs)

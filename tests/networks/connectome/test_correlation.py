@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from scipy import sparse
-from tests.networks.connectome.cultures import bursting, culture
+from tests.networks.connectome.cultures import bursting
 from tests.oracles import connectome as oracle
 
 from duramen.networks import connectome as dc
@@ -125,18 +125,6 @@ def test_a_singular_covariance_is_refused(precision):
     x = np.column_stack([spiky(), spiky()[:, 0]])
     with pytest.raises(ValueError, match="must have an inverse"):
         dc.partial_correlation(x, precision="exact")
-
-
-def rises(x):
-    return dc.hard_threshold(dc.difference(dc.low_pass(x)), 0.12)
-
-
-def test_the_ends_of_a_chain_are_independent_given_its_middle():
-    signal = rises(culture([(0, 1), (1, 2)], 20_000, p=30))
-    partial = dc.partial_correlation(signal, precision="exact")
-    assert abs(partial[0, 2]) < 0.1 * min(partial[0, 1], partial[1, 2])
-    plain = dc.correlation(signal)
-    assert plain[0, 2] > 0.4 * min(plain[0, 1], plain[1, 2])
 
 
 def test_auto_shrinks_where_few_frames_hold_a_signal_or_neurons_are_equal():
