@@ -151,7 +151,7 @@ faults: $(TESTERS) setup ## 3,000 attempts to break the package, counted by outc
 
 fuzz: $(FUZZERS) setup ## inputs for readers of tables and stores, guided by coverage, FUZZ_SECONDS=300 each
 	mkdir -p build/fuzz
-	for target in files.fuzz_text files.fuzz_tables files.fuzz_manifest; do \
+	for target in files.fuzz_text files.fuzz_tables; do \
 		$(BIN)/python -m tests.faults.fuzzing $$target -max_total_time=$(FUZZ_SECONDS) \
 			-artifact_prefix=build/fuzz/$$target. || exit 1; \
 	done

@@ -56,7 +56,6 @@ FAMILIES = (
     Family("sparse_columns", 4.0),
     Family("files.fuzz_text", 2.0),
     Family("files.fuzz_tables", 4.0),
-    Family("files.fuzz_manifest", 0.5),
 )
 
 

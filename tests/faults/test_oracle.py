@@ -23,7 +23,6 @@ SHORT = {
     "routing": 25,
     "scales": 33,
     "files.fuzz_text": 40,
-    "files.fuzz_manifest": 40,
 }
 
 

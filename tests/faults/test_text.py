@@ -41,10 +41,8 @@ DONE = {
     ),
     "genes": ("network", TABLE, *FEW, "--permutations", 2, "--regulators", LONG),
     "exact": ("exact", TABLE, *OF, "--drop", LONG, "--max-degree", 1),
-    "exact, long name": ("exact", TABLE, *OF, *(w for n in NAMES[:6] for w in ("--drop", n))),
     "select": ("select", TABLE, *OF, *FEW, "--relevance", "probe"),
     "pack": ("pack", TABLE),
-    "pack with samples": ("pack", "named.parquet", "--samples", "samples.parquet"),
     "plan": (
         *("plan", "--n-rows", 100, "--n-features", 1000),
         *("--memory", "100kB", "--relevant", "0:3"),
@@ -54,10 +52,8 @@ REFUSED = {
     "target": ("rank", TABLE, "--target", f"{NAMES[0]}\u202e"),
     "long target": ("rank", TABLE, "--target", LONG + "x"),
     "drop": ("rank", TABLE, *OF, "--drop", f"{NAMES[1]}x"),
-    "categorical": ("exact", TABLE, *OF, "--categorical", LONG + "x"),
     "strata": ("rank", TABLE, *OF, "--strata", LONG + "x"),
     "context": ("context", TABLE, *OF, "--context", f"{CONTEXT}x"),
-    "column": ("select", TABLE, *OF, "--drop", f"{NAMES[5]}x"),
     "feature_groups": (
         *("rank", TABLE, *OF, "--test", "conditional-error-rate"),
         *("--feature-groups", "samples.parquet"),

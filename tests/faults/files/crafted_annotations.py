@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from tests.faults.hostile import ANNOTATION, CLASSES, KEY, LONG, NAMES
+from tests.faults.hostile import ANNOTATION, KEY, LONG, NAMES
 
 Random = np.random.Generator
 KEPT = b"duramen.row_names"  # of the schema's metadata: the columns that name the rows
@@ -60,20 +60,10 @@ def indices_out_of_range(n: int, random: Random) -> Any:
     return pa.DictionaryArray.from_arrays(indices, pa.array(["u", "v"]), safe=False)
 
 
-def twice(n: int, random: Random) -> Any:
-    return pa.array([f"r{i % max(1, n - int(random.integers(1, n)))}" for i in range(n)])
-
-
 def hostile(n: int, random: Random) -> Any:
-    return pa.array([f"{NAMES[i % 7]}{i}" for i in range(n)])
-
-
-def same_hostile(n: int, random: Random) -> Any:
-    return pa.array([CLASSES[0]] * n)
-
-
-def long(n: int, random: Random) -> Any:
-    return pa.array([LONG] * 2 + [f"r{i}" for i in range(n - 2)])
+    kinds = ([f"{NAMES[i % 7]}{i}" for i in range(n)], [NAMES[0]] * n)
+    long = [LONG] * 2 + [f"r{i}" for i in range(n - 2)]
+    return pa.array([*kinds, long][int(random.integers(3))])
 
 
 def missing(n: int, random: Random) -> Any:
@@ -85,8 +75,7 @@ def sound(n: int, random: Random) -> Any:
 
 
 KINDS: list[Callable[[int, Random], Any]] = [
-    *(absurd_offsets, no_text, wrong_type, indices_out_of_range, twice, hostile, same_hostile),
-    *(long, missing, sound),
+    *(absurd_offsets, no_text, wrong_type, indices_out_of_range, hostile, missing, sound),
 ]
 N_KINDS = len(KINDS)
 

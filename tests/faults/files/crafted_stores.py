@@ -98,11 +98,16 @@ def _alter(file: Path, random: np.random.Generator) -> None:
 
 
 def _alter_header(header: dict[str, object], random: np.random.Generator) -> None:
-    key = str(random.choice(["n_rows", "n_columns", "named", "fingerprint", "files"]))
-    odd = [0, -1, 1, 7, 2**31, 2**62, 2**80, None, "x", [], {}, True, 1.5]
-    header[key] = odd[int(random.integers(len(odd)))] if key != "files" else header["files"]
+    odd = [0, -1, 1, 7, 2**31, 2**62, 2**80, None, "x", "\ud800", [], {}, True, 1.5, float("1e308")]
+    value = odd[int(random.integers(len(odd)))]
+    key = str(random.choice(["n_rows", "n_columns", "named", "fingerprint", "files", "sizes"]))
     if key == "files":
         header["files"] = {**header["files"], "../elsewhere": {"size": 3, "crc32": 0}}  # type: ignore[dict-item]
+    elif key == "sizes":
+        name = str(random.choice(sorted(header["files"])))  # type: ignore[call-overload]
+        header["files"] = {**header["files"], name: value}  # type: ignore[dict-item]
+    else:
+        header[key] = value
 
 
 def _seal(place: Path, header: dict[str, object]) -> None:
@@ -111,7 +116,7 @@ def _seal(place: Path, header: dict[str, object]) -> None:
     if records is not None and isinstance(header.get("n_rows"), int):
         _seal_columns(place, records, int(header["n_rows"]))  # type: ignore[call-overload]
     for name, entry in header["files"].items():  # type: ignore[attr-defined]
-        if (place / name).is_file():
+        if (place / name).is_file() and isinstance(entry, dict):
             data = (place / name).read_bytes()
             entry["size"], entry["crc32"] = len(data), crc32(data)
     (place / layout.HEADER).write_bytes(layout.header_to_bytes(header))
