@@ -3,7 +3,6 @@
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn import datasets
 from tests.grid import one_test
 
 import duramen as dm
@@ -93,13 +92,6 @@ def test_leaks_are_reported(case):
 @pytest.mark.parametrize("case", list(HONEST))
 def test_strong_measurements_are_not(case):
     assert leaks_of(*HONEST[case]) == []
-
-
-@one_test
-@pytest.mark.parametrize("name", ["iris", "wine", "breast_cancer", "digits", "diabetes"])
-def test_nothing_is_said_of_usual_data_sets(name):
-    data = getattr(datasets, f"load_{name}")(as_frame=True)
-    assert leaks_of(data.data, data.target.to_numpy()) == []
 
 
 @pytest.mark.slow

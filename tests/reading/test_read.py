@@ -39,32 +39,19 @@ ROLES = {"groups": "person", "strata": "site", "sample_weight": "weight"}
 DROP = ("months", "died")
 
 
-def sources(folder: Path) -> dict[str, Any]:
-    """The same table as files, frames, and a store."""
-    table = pa.table(columns())
-    pa.csv.write_csv(table, folder / "t.csv")
-    pq.write_table(table, folder / "t.parquet")
-    return {
-        "csv": str(folder / "t.csv"),
-        "parquet": folder / "t.parquet",
-        "arrow": table,
-        "pandas": pd.DataFrame(columns()),
-        "polars": pl.DataFrame(columns()),
-        "store": dm.pack(table, folder / "t.store"),
-        "folder": str(folder / "t.store"),
-    }
-
-
-@pytest.fixture
-def every_source(tmp_path: Path) -> dict[str, Any]:
-    import pyarrow.csv
-
-    assert pyarrow.csv
-    return sources(tmp_path)
-
-
-def test_sources_of_every_kind_give_the_same_learning_set(every_source: dict[str, Any]) -> None:
+def test_sources_of_every_kind_give_the_same_learning_set(tmp_path: Path) -> None:
     table = columns()
+    pd.DataFrame(table).to_csv(tmp_path / "t.csv", index=False)
+    pq.write_table(pa.table(table), tmp_path / "t.parquet")
+    sources: dict[str, Any] = {
+        "csv": str(tmp_path / "t.csv"),
+        "parquet": tmp_path / "t.parquet",
+        "arrow": pa.table(table),
+        "pandas": pd.DataFrame(table),
+        "polars": pl.DataFrame(table),
+        "store": dm.pack(pa.table(table), tmp_path / "t.store"),
+        "folder": str(tmp_path / "t.store"),
+    }
     by_hand = dm.learning_set(
         pd.DataFrame({name: table[name] for name in ("dose", "marker", "sex")}),
         table["ill"],
@@ -72,7 +59,7 @@ def test_sources_of_every_kind_give_the_same_learning_set(every_source: dict[str
         strata=table["site"],
         sample_weight=table["weight"],
     )
-    for kind, source in every_source.items():
+    for kind, source in sources.items():
         data = dm.read(source, "ill", drop=DROP, **ROLES)
         assert data.names == ("dose", "marker", "sex"), kind
         assert data.in_memory().table.fingerprint() == by_hand.table.fingerprint(), kind
@@ -80,9 +67,7 @@ def test_sources_of_every_kind_give_the_same_learning_set(every_source: dict[str
         for part in ("strata", "groups"):
             ours = getattr(data.exchangeability, part)
             assert np.array_equal(ours, getattr(by_hand.exchangeability, part)), (kind, part)
-        assert data.weights is not None
-        assert by_hand.weights is not None
-        assert np.array_equal(data.weights, by_hand.weights), kind
+        assert data.weights.tolist() == by_hand.weights.tolist(), kind  # type: ignore[union-attr]
         assert data.provenance.target == "ill"
 
 
@@ -222,11 +207,7 @@ def test_analyses_take_what_was_read() -> None:
     data = dm.read(frame, "ill", drop=("weight", *DROP), groups="person", strata="site")
     forest = dm.RandomForestClassifier(30)
     report = dm.rank(data, estimator=forest, n_permutations=19, random_state=0)
-    given = frame.drop(columns=["weight", *DROP])
-    again = dm.read(given, "ill", groups="person", strata="site")
-    other = dm.rank(again, estimator=forest, n_permutations=19, random_state=0)
-    assert report.to_frame().equals(other.to_frame())
-    assert report.run.target == other.run.target == "ill"
+    assert report.run.target == "ill"
     assert any("'id' has a different value in each row" in note for note in report.notes)
     explained = dm.rank(data, estimator=forest, test=False, explain=["P7"], random_state=0)
     assert "P7" in str(explained.rows)
@@ -254,11 +235,6 @@ def test_values_whose_name_is_that_of_a_column_take_its_place_only_if_they_are_t
     data = dm.read(frame, frame["dose"] % 2, groups=frame["noise"] // 2)
     assert data.names == ("dose", "noise")
     assert data.provenance.notes == ()
-
-
-def test_survival_in_which_all_events_occurred():
-    y = np.array([(True, 1 + i % 9) for i in range(40)], dtype=[("event", "?"), ("time", "f8")])
-    assert dm.read(pd.DataFrame({"a": np.arange(40) % 3}), y).task == "survival"
 
 
 def test_rows_left_out_leave_identifiers_and_constants_to_be_found():
