@@ -3,7 +3,6 @@
 import pickle
 import shutil
 import sys
-import types
 import uuid
 
 import numpy as np
@@ -71,15 +70,6 @@ def test_it_is_pickled_as_its_place(elsewhere):
         assert (
             other.take_columns([3, 12]).fingerprint() == remote.take_columns([3, 12]).fingerprint()
         )
-
-
-@pytest.mark.parametrize("elsewhere", ["memory"], indirect=True)
-def test_objects_with_a_file_system(elsewhere):
-    _, url = elsewhere
-    fs, path = fsspec.url_to_fs(url)
-    like_a_path = types.SimpleNamespace(fs=fs, path=path)
-    for options in (like_a_path, fs.get_mapper(path), Place(fs, path), fsspec.open(url)):
-        assert open_store(options).shape == (300, 15)
 
 
 @pytest.mark.parametrize("elsewhere", ["memory"], indirect=True)

@@ -339,12 +339,11 @@ def open_store(
 
     Parameters
     ----------
-    path : path, URL or fsspec path
+    path : path or URL
         A folder that `pack` wrote, or a PLINK .bed file with its .bim and .fam files beside it,
         which is used in place: its columns are the copies of the first allele (A1 of the .bim
-        file), 0, 1 or 2. A packed folder may also lie wherever fsspec gets: a URL such as
-        ``"s3://bucket/cohort.store"``, or an object with `fs` and `path` (universal_pathlib) or
-        `fs` and `root` (a mapper of fsspec), which are pickled with the options of the file system.
+        file), 0, 1 or 2. A packed folder may also lie wherever fsspec gets, by a URL such as
+        ``"s3://bucket/cohort.store"``, which is pickled with the options of the file system.
     samples : path or table, optional
         Sample annotations, such as classes, in place of those that the store has itself. Their rows
         are paired with those of the store by name (`ColumnStore.row_names`), in whatever order they

@@ -192,26 +192,21 @@ def _encoder(
     comma = text is not None and text.delimiter == ","
     form: dict[str, Any] = {"as_text": as_text, "decimal": request.decimal, "thousands": comma}
 
-    def names_of_group(begin: int, count: int) -> tuple[str, ...]:
-        if names is None:
-            return tuple([f"x{j}" for j in range(begin, begin + count)])
-        return tuple(names[begin : begin + count])
-
     def encoded(group: Any, begin: int) -> EncodedTable:
-        if isinstance(group, EncodedTable):
-            of_group = names_of_group(begin, group.n_columns)
-            return replace(group, names=of_group, named=names is not None)
-        columns = open_source(group, _FUNCTION) if not isinstance(group, Part) else group
+        is_source = isinstance(group, EncodedTable | Part)
+        columns = group if is_source else open_source(group, _FUNCTION)
         end = begin + columns.n_columns
-        of_group = names_of_group(begin, columns.n_columns)
+        of_group = tuple(
+            [f"x{j}" for j in range(begin, end)] if names is None else names[begin:end]
+        )
+        if isinstance(group, EncodedTable):
+            return replace(group, names=of_group, named=names is not None)
         if isinstance(group, pa.Table):  # may have numbers as text
             titles = group.column_names
             group = with_missing(group.rename_columns(list(of_group)), missing)
             group = warned(group, _FUNCTION, **form).rename_columns(titles)
             columns = open_source(group, _FUNCTION)
-        of_kind: list[str | None] = (
-            [None] * (end - begin) if chosen is None else list(chosen[begin:end])
-        )
+        of_kind = [None] * (end - begin) if chosen is None else list(chosen[begin:end])
         for j in places_of_text(group, of_group, as_text):
             of_kind[j] = of_kind[j] or "nominal"
         return encode_source(

@@ -116,23 +116,14 @@ class Place:
 
 
 def place_of(path: Any, function: str) -> Place | None:
-    """Tell where a store lies by a URL, or an object that has a file system of fsspec.
-
-    That is a URL, also a chain of them; or what has `fs` and `path` (a `Place`, an fsspec or
-    universal_pathlib path) or `fs` and `root` (the mappers of fsspec). None where it is something
-    else, such as a path of this machine.
-    """
+    """Return the place of a URL, also of a chain of them; None for a path of this machine."""
     if isinstance(path, str) and "://" in path:
         core = extra_package("fsspec.core", f"{function}: {path}", "distributed")
         try:
             return Place(*core.url_to_fs(path))
         except ValueError as error:
             raise ValueError(f"{function}: {path} cannot be opened: {error}") from None
-    fs = getattr(path, "fs", None)
-    inside = getattr(path, "path", None) or getattr(path, "root", None)
-    if hasattr(fs, "cat_ranges") and isinstance(inside, str | os.PathLike):
-        return Place(fs, str(inside))
-    return None
+    return path if isinstance(path, Place) else None
 
 
 class RemoteFile:
