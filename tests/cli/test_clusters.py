@@ -87,7 +87,7 @@ def without_seconds(out):
     ],
 )
 def test_refused(more, message, tmp_path, monkeypatch):
-    monkeypatch.setattr("duramen.cli.cluster._TIMEOUT", 0.3)
+    monkeypatch.setattr("duramen.cli.command._TIMEOUT", 0.3)
     words = ["table.csv", "--target", "y", "--trees", 20, *more]
     assert_refused("rank", tmp_path / "out", words, message)
 

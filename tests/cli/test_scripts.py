@@ -11,8 +11,7 @@ import pytest
 from tests.cli.commands import arguments, duramen, undrawn
 
 from duramen import significance
-from duramen.cli.app import COMMANDS, EXAMPLES, application
-from duramen.cli.manual import EXIT_CODES
+from duramen.cli.app import COMMANDS, EXAMPLES, EXIT_CODES, application
 
 # Small enough that all commands together take seconds.
 SMALL = {

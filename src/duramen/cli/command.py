@@ -1,8 +1,9 @@
-"""Course of a command: check, find, write, show."""
+"""Folder of the results of a command, what of them is shown, and the cluster that works for it."""
 
 from __future__ import annotations
 
 import json
+import logging
 import os
 import shutil
 from collections.abc import Iterator, Mapping
@@ -10,10 +11,21 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from duramen.cli.console import note, warnings_as_notes
-from duramen.cli.ending import unfinished
+from duramen.cli.console import note, notes, warnings_as_notes
+from duramen.support.files import (
+    InUseError,
+    beside,
+    expanded,
+    finished,
+    held,
+    naming,
+    put_in_place,
+    real,
+    unfinished,
+    uninterrupted,
+)
 
 if TYPE_CHECKING:
     from duramen.analyses.execution import Execution
@@ -84,8 +96,6 @@ def results_folder(out: Path, command: str) -> Iterator[Path]:
     left as it was. Other files in `out` stay. What a run that was killed left is removed, or put
     back.
     """
-    from duramen.support.files import InUseError, beside, expanded, held, naming, uninterrupted
-
     place, owner = _checked(expanded(out), command), f"duramen {command}: --out {out}"
     folder = beside(place, "part")
     try:
@@ -98,7 +108,6 @@ def results_folder(out: Path, command: str) -> Iterator[Path]:
                     f"{owner} cannot be created in {place.parent} ({error.strerror}); name another"
                 ) from None
             try:
-                unfinished.add(folder)
                 with naming(out, folder):
                     yield folder
                     with uninterrupted():
@@ -106,7 +115,6 @@ def results_folder(out: Path, command: str) -> Iterator[Path]:
             finally:
                 with uninterrupted():
                     _remove(folder)
-                unfinished.discard(folder)
     except InUseError:
         raise InUseError(
             f"{owner} is being written by another run; wait for it, or name another folder"
@@ -115,31 +123,27 @@ def results_folder(out: Path, command: str) -> Iterator[Path]:
 
 def _checked(out: Path, command: str) -> Path:
     """Return the place of `out`, links resolved, once it is clear that a folder can be there."""
-    from duramen.support.files import real
-
-    place = real(out)
+    place, owner = real(out), f"duramen {command}: --out {out}"
     if place.is_symlink():
-        raise OSError(f"duramen {command}: --out {out} is a link to itself; name a folder")
+        raise OSError(f"{owner} is a link to itself; name a folder")
     if place.exists() and not place.is_dir():
-        raise NotADirectoryError(f"duramen {command}: --out {out} is a file; name a folder")
+        raise NotADirectoryError(f"{owner} is a file; name a folder")
     if place.exists() and not os.access(place, os.W_OK | os.X_OK):
-        raise PermissionError(f"duramen {command}: --out {out} is not writable; name another")
-    check_parent(f"duramen {command}: --out {out}", place.parent, out.parent)
+        raise PermissionError(f"{owner} is not writable; name another")
+    check_parent(owner, place.parent, out.parent)
     for name in _OWN:
         if (place / name).is_dir():
             raise IsADirectoryError(
-                f"duramen {command}: --out {out} contains a folder called {name}, which is the "
-                "name of a result file; move that folder, or choose another --out"
+                f"{owner} contains a folder called {name}, which is the name of a result file; "
+                "move that folder, or choose another --out"
             )
     return place
 
 
 def _clear_up(place: Path) -> None:
     """Remove what a killed run left beside `place`; put back what it was about to move."""
-    from duramen.support.files import unfinished
-
     for part in unfinished(place):
-        if part.is_dir() and all(map(_is_result, os.listdir(part))):
+        if part.is_dir() and {finished(name) or name for name in os.listdir(part)} <= {*_OWN}:
             shutil.rmtree(part, ignore_errors=True)
     for old in unfinished(place, "old"):
         if not old.is_dir():
@@ -150,17 +154,8 @@ def _clear_up(place: Path) -> None:
             old.rename(place)
 
 
-def _is_result(name: str) -> bool:
-    """Tell whether a file is a result, or one that is not finished."""
-    from duramen.support.files import finished
-
-    return name in _OWN or finished(name) in _OWN
-
-
 def _move(folder: Path, place: Path) -> None:
     """Put the new folder in the place of an old one, whose other files come along."""
-    from duramen.support.files import put_in_place
-
     here = Path.cwd()
     if place.exists() and (place == here or place in here.parents or os.path.ismount(place)):
         for name in _ASKED:
@@ -256,8 +251,6 @@ def print_report(report: Report, output: Output) -> None:
         return
     import pyarrow as pa
 
-    from duramen.support.files import expanded
-
     table = {name: values[: output.top] for name, values in report.table.items()}
     place = expanded(output.out)
     printed = {
@@ -281,8 +274,6 @@ def writable(checkpoint: Path | None) -> Path | None:
     """Return the path of ``--checkpoint`` once a file can be written there, else raise OSError."""
     if checkpoint is None:
         return None
-    from duramen.support.files import expanded
-
     checkpoint = expanded(checkpoint)
     if checkpoint.is_dir():
         raise IsADirectoryError(f"--checkpoint {checkpoint} is a folder; name a file")
@@ -300,3 +291,65 @@ def check_parent(owner: str, parent: Path, shown: Path) -> None:
         raise PermissionError(
             f"{owner} lies in {parent}, which is not writable; choose another folder"
         )
+
+
+# --- a Dask scheduler, whose workers do the work of a command -------------------------------------
+
+_TIMEOUT = 10  # seconds to reach a scheduler
+
+
+@contextmanager
+def connected(command: str, scheduler: str | None, quiet: bool) -> Iterator[Any]:
+    """Connect to a scheduler by its address, or the file that it writes; give the Dask client.
+
+    Gives None where no scheduler is named: threads do the work.
+
+    Raises
+    ------
+    ModuleNotFoundError
+        If the extra that has Dask is not installed.
+    FileNotFoundError, ConnectionError
+        If there is no such file, or no scheduler answers.
+    """
+    if scheduler is None:
+        yield None
+        return
+    from duramen.results.summary import counted
+    from duramen.support.checks import extra_package
+
+    distributed = extra_package("distributed", f"duramen {command}: --scheduler", "distributed")
+    for name in ("asyncio", *logging.root.manager.loggerDict):  # what matters is raised as well
+        if name.partition(".")[0] in ("asyncio", "distributed", "tornado"):
+            logging.getLogger(name).setLevel(logging.CRITICAL)
+    file = scheduler.endswith(".json")
+    if file and not Path(scheduler).is_file():
+        raise FileNotFoundError(
+            f"--scheduler {scheduler} does not exist; name the file that the scheduler writes "
+            "(dask scheduler --scheduler-file), or its address"
+        )
+    try:
+        where = {"scheduler_file" if file else "address": scheduler}
+        client = distributed.Client(**where, timeout=_TIMEOUT)
+    except (OSError, ValueError, TypeError):
+        raise ConnectionError(
+            f"--scheduler {scheduler}: no Dask scheduler answers there within {_TIMEOUT} s. Hint: "
+            "`dask scheduler` prints its address, such as tcp://192.0.2.1:8786; for an encrypted "
+            "one, DASK_CONFIG names the file of its certificates"
+        ) from None
+    with client:
+        of_worker = client.scheduler_info(n_workers=-1)["workers"].values()
+        line = f"scheduler {scheduler}: no worker yet; the work begins when one has come"
+        if of_worker:
+            n_threads = sum(worker["nthreads"] for worker in of_worker)
+            limits = [worker["memory_limit"] for worker in of_worker if worker["memory_limit"]]
+            memory = f", {min(limits) / 1e9:.3g} GB of memory each at least" if limits else ""
+            workers, threads = counted(len(of_worker), "worker"), counted(n_threads, "thread")
+            line = f"scheduler {scheduler}: {workers}, {threads} in all{memory}"
+        lines = [line]
+        if client.scheduler.address.startswith("tcp:"):
+            lines.append(
+                "the connection to the scheduler is not encrypted: every user of its network can "
+                "run code on its workers (docs/how-to/running/cluster.md)"
+            )
+        notes(lines, quiet)
+        yield client

@@ -31,11 +31,10 @@ option_of: dict[str, str] = {}
 """Option of the command that sets a parameter of the library, by the parameter."""
 typed_choices: dict[tuple[str, str], str] = {}
 """Choices that are typed otherwise than in Python, by the parameter and the name there."""
-_BESIDE = re.compile(r"\b(\w+)(?:=[^()=]*)? \((--([\w-]+)[^()]*)\)")  # an option after a parameter
 _VALUE = r"(?:'[^']*'|\"[^\"]*\"|\[[^\]]*\]|True|[A-Z]+\b|[\d.]+\b)"
-_SETTING = re.compile(rf"\b([a-z_]+)=({_VALUE})")  # in a hint
-_SETTINGS = re.compile(rf"\b[a-z_]+={_VALUE}(?:, [a-z_]+={_VALUE})*")
-_ABOUT = ("must ", "holds ", "needs ", "is missing", "is for ", "has no effect", "does not ", "'")
+_SETTING = re.compile(rf"\b([a-z_]+)=({_VALUE})(, (?=[a-z_]+={_VALUE}))?")
+_TWICE = re.compile(r"(--[\w-]+)(?: \S+)? \((\1\b[^()]*)\)")  # an option after itself
+_ABOUT = re.compile(r"must |\(--|holds |needs |is missing|is for |has no effect|does not |'")
 _PARAMETER = re.compile(r"(?<![\w'-])[a-z]+(?:_[a-z]+)+(?![\w='(])")  # by its name in Python
 _COMMAND = re.compile(r"duramen \w+")
 _LONGEST = 4000  # characters of a line; a message may quote what a file holds
@@ -105,28 +104,22 @@ def _end(command: str, error: Exception, more: str = "") -> NoReturn:
     raise SystemExit(USER_ERROR) from None
 
 
-def _as_options(settings: re.Match[str]) -> str:
-    """Return the options that do what settings of parameters in a message do."""
-    made = [_as_option(setting) for setting in _SETTING.finditer(settings[0])]
-    return (" " if all(word.startswith("-") for word in made) else ", ").join(made)
-
-
 def _as_option(setting: re.Match[str]) -> str:
     """Return the option that does what a setting of a parameter in a message does."""
-    option, value = option_of.get(setting[1]), setting[2]
+    option, value, comma = option_of.get(setting[1]), setting[2], setting[3] or ""
     if option is None:
         return setting[0]
     if value == "True":
-        return option
+        return option + comma[1:]
     try:
         literal = ast.literal_eval(value)
     except (ValueError, SyntaxError):  # a word such as NAME
         literal = value
-    several = literal if isinstance(literal, list) else [literal]
-    if several[1:] == ["..."]:
+    values = [str(one) for one in literal] if isinstance(literal, list) else [str(literal)]
+    if values[1:] == ["..."]:
         return f"{option} NAME, for each of them,"
-    words = [typed_choices.get((setting[1], str(one)), str(one)) for one in several]
-    return " ".join(f"{option} {shlex.quote(word)}" for word in words)
+    words = [shlex.quote(typed_choices.get((setting[1], word), word)) for word in values]
+    return " ".join(f"{option} {word}" for word in words) + comma[1:]
 
 
 def as_typed(text: str) -> str:
@@ -141,10 +134,7 @@ def as_typed(text: str) -> str:
     public = {name for module in modules for name in module.get("__all__", ())}
     catalogues = [module["catalogue"] for module in modules if "catalogue" in module]
     named = {entry.name for names in catalogues if isinstance(names, Catalogue) for entry in names}
-    text = _BESIDE.sub(
-        lambda twice: twice[2 if twice[1] == twice[3].replace("-", "_") else 0], text
-    )
-    text = _SETTINGS.sub(_as_options, text)
+    text = _SETTING.sub(_as_option, text)
     text = _PARAMETER.sub(
         lambda name: (
             name[0].replace("_", "-") if name[0] in named else option_of.get(name[0], name[0])
@@ -157,12 +147,12 @@ def as_typed(text: str) -> str:
         parameter, _, value = first.partition("=")
         if part in named:
             parts.append(part.replace("_", "-"))
-        elif parameter in option_of and ("_" in parameter or value or more.startswith(_ABOUT)):
+        elif parameter in option_of and ("_" in parameter or value or _ABOUT.match(more)):
             words = [option_of[parameter], *filter("True".__ne__, [value.strip("'")]), more]
             parts.append(" ".join(filter(None, words)))
         elif part not in public and not _COMMAND.fullmatch(part):
             parts.append(part)
-    return ": ".join(parts)
+    return _TWICE.sub(r"\2", ": ".join(parts))
 
 
 @contextmanager

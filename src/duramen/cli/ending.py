@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 import signal
-import socket
 import sys
 import threading
-import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
-from pathlib import Path
+from contextlib import contextmanager
 from typing import Any
 
 from duramen.support.files import STOPS
 
 INTERRUPTED = 130
 USER_ERROR = 2
-_SOON = 0.01  # seconds
-_PATIENCE = 5.0  # seconds
 _NEARLY = 1 << 26  # bytes below a limit on memory
 
 
@@ -32,28 +25,33 @@ class Stopped(KeyboardInterrupt):
 
 
 _came: list[KeyboardInterrupt] = []  # stops that are not obeyed yet
-_handled: list[int] = []  # signals whose handler ran
-unfinished: set[Path] = set()
-"""Folders to remove where a signal ends the process at once."""
 
 
 @contextmanager
 def stopped_by_signals() -> Iterator[None]:
     """Turn the signals `STOPS` into `Stopped`; one that is ignored, as by nohup, stays ignored.
 
-    A stop that comes in a callback of the interpreter, which cannot raise it, is repeated. One that
-    other code swallows, or turns into an error of its own, as imports of compiled modules do, is
-    raised again: see :func:`raise_lost_stop`. Where a library computes without a break, so that no
-    handler runs, the process ends after five seconds.
+    A stop that is lost, since it came in a finalizer or other code swallowed it, or turned it into
+    an error of its own, as imports of compiled modules do, is raised at the next step: see
+    :func:`raise_lost_stop`.
     """
     stops = _exchanged(signal.SIG_DFL, _stop)
     interrupts = _exchanged(signal.default_int_handler, _stop, ("SIGINT",))
+    usual = sys.unraisablehook
+
+    def lost(unraised: Any) -> None:
+        """Say nothing of stops in finalizers, nor of memory that ran out there."""
+        error = unraised.exc_value
+        if not isinstance(error, KeyboardInterrupt) and not out_of_memory(error):
+            usual(unraised)
+
+    sys.unraisablehook = lost
     try:
-        with _ended_in_time(), _repeating_lost_stops(), lost_stops():
+        with lost_stops():
             yield
     finally:
+        sys.unraisablehook = usual
         _came.clear()
-        _handled.clear()
         for number in stops:
             signal.signal(number, signal.SIG_DFL)
         for number in interrupts:
@@ -61,56 +59,9 @@ def stopped_by_signals() -> Iterator[None]:
 
 
 def _stop(number: int, _: Any) -> None:
-    _handled.append(number)
     interrupt = number == signal.SIGINT
     _came.append(KeyboardInterrupt() if interrupt else Stopped(signal.Signals(number)))
     raise _came[-1]
-
-
-@contextmanager
-def _ended_in_time() -> Iterator[None]:
-    """End the process where a stop came and its handler has not run for some seconds.
-
-    Handlers run between two steps of the interpreter, and a decomposition of a large matrix is one
-    step. A thread reads the numbers of the signals, which the system's handler writes at once;
-    where the system allows no further thread, stops wait for the end of a step.
-    """
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    read, write = socket.socketpair()
-    write.setblocking(False)
-    try:
-        threading.Thread(target=_watch, args=(read,), daemon=True).start()
-    except RuntimeError:
-        read.close()
-        write.close()
-        yield
-        return
-    before = signal.set_wakeup_fd(write.fileno(), warn_on_full_buffer=False)
-    try:
-        yield
-    finally:
-        signal.set_wakeup_fd(before)
-        write.close()
-
-
-def _watch(numbers: socket.socket) -> None:
-    """Read signals until no more can come, and see that stops are obeyed."""
-    with numbers:
-        while data := numbers.recv(1):
-            number = data[0]
-            if signal.getsignal(number) is not _stop:
-                continue
-            deadline = time.monotonic() + _PATIENCE
-            while time.monotonic() < deadline and not _handled:
-                time.sleep(_SOON)
-            if not _handled and signal.getsignal(number) is _stop:
-                for folder in unfinished:
-                    shutil.rmtree(folder, ignore_errors=True)
-                name = signal.Signals(number).name
-                os.write(2, f"duramen: stopped by {name}, nothing was written\n".encode())
-                os._exit(128 + number)
 
 
 def raise_lost_stop(error: Exception | None = None) -> None:
@@ -158,40 +109,7 @@ def _exchanged(before: Any, after: Any, names: Sequence[str] = STOPS) -> tuple[i
     return exchanged
 
 
-@contextmanager
-def _repeating_lost_stops() -> Iterator[None]:
-    """Send signals again whose exception was lost, such as in a finalizer, without a message.
-
-    There is none either where memory ran out in such a place: the work that goes on without it
-    ends with an error of its own.
-    """
-    usual, timers = sys.unraisablehook, []
-
-    def lost(lost_error: Any) -> None:
-        error = lost_error.exc_value
-        if isinstance(error, KeyboardInterrupt):
-            number = error.signal if isinstance(error, Stopped) else signal.SIGINT
-            timers.append(threading.Timer(_SOON, os.kill, (os.getpid(), number)))
-            timers[-1].daemon = True
-            with suppress(RuntimeError):
-                timers[-1].start()
-        elif not isinstance(error, Exception) or not out_of_memory(error):
-            usual(lost_error)
-
-    sys.unraisablehook = lost
-    try:
-        yield
-    finally:
-        sys.unraisablehook = usual
-        if timers:  # one that is just sent would end the process while it exits
-            _exchanged(_stop, signal.SIG_IGN, ("SIGINT", *STOPS))
-        for timer in timers:
-            timer.cancel()
-            with suppress(RuntimeError):  # it could not be started
-                timer.join()
-
-
-def out_of_memory(error: Exception) -> bool:
+def out_of_memory(error: BaseException) -> bool:
     """Tell whether memory ran out, which not every library reports by a MemoryError.
 
     Others, such as those that draw figures, raise what they happen to: where the limit on

@@ -5,7 +5,7 @@ from __future__ import annotations
 import collections.abc
 import re
 import types
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache
 from inspect import Parameter, signature
 from pathlib import Path
@@ -29,6 +29,7 @@ ALIASES = {
 """Short names of options, beside those of the parameters."""
 FILE = ("source", "recording")
 """Parameters that FILE is for."""
+STANDARD_INPUT = "/dev/stdin"
 
 _OF_PYTHON = re.compile(r" In Python .*?\.(?=\s|$)")  # a sentence of a docstring
 _ROLE = re.compile(r":\w+:`~?([^`]*)`")  # a reference in a docstring
@@ -74,7 +75,7 @@ def option(described: Described, group: cyclopts.Group, choices: Sequence[str] =
         text = f"{text.removesuffix('.')}; repeat for more."
     flag, default = bool in (kind, *get_args(kind)), None if positional else parameter.default
     if get_origin(kind) is Literal and isinstance(default, str):
-        default = _typed(default)
+        default = default.replace("_", "-")
     metavar: str | None = parameter.name.rpartition("_")[2].upper()
     if flag:
         metavar = None
@@ -134,45 +135,36 @@ def parsed_type(hint: Any) -> Any:
     for part in parts:
         if get_origin(part) in (collections.abc.Sequence, collections.abc.Iterable, tuple):
             return types.GenericAlias(tuple, (parsed_type(get_args(part)[0]), ...))
-    simple = [_as_typed(part) for part in parts if part in _WORDS or get_origin(part) is Literal]
+    simple = [part for part in parts if part in _WORDS]
+    for part in (part for part in parts if get_origin(part) is Literal):
+        choices = (c.replace("_", "-") if isinstance(c, str) else c for c in get_args(part))
+        simple.append(Literal[tuple(choices)])
     if str in simple:  # which the analysis reads
         simple = [part for part in simple if part is str or get_origin(part) is Literal]
     kind = Union[tuple(simple)] if simple else None  # noqa: UP007
     return kind | None if kind and type(None) in parts else kind
 
 
-def _as_typed(kind: Any) -> Any:
-    """Return the choices of a Literal as they are typed; other types as they are."""
-    if get_origin(kind) is not Literal:
-        return kind
-    return Literal[tuple(map(_typed, get_args(kind)))]
-
-
-def _typed(choice: Any) -> Any:
-    return choice.replace("_", "-") if isinstance(choice, str) else choice
+def typed_choices(*functions: Callable[..., Any]) -> dict[tuple[str, str], str]:
+    """Return the choices that are typed otherwise than in Python, by the parameter and the name."""
+    return {
+        (name, choice): choice.replace("_", "-")
+        for function in functions
+        for name, hint in hints(function).items()
+        for kind in (hint, *get_args(hint))
+        if get_origin(kind) is Literal
+        for choice in get_args(kind)
+        if "_" in str(choice)
+    }
 
 
 def in_python(function: Callable[..., Any], values: Mapping[str, Any]) -> dict[str, Any]:
     """Return the values of options as a function takes them: the names of choices in Python."""
-    names = {(name, typed): choice for name, choice, typed in _choices(function)}
+    names = {(name, typed): choice for (name, choice), typed in typed_choices(function).items()}
     return {
         name: names.get((name, value), value) if isinstance(value, str) else value
         for name, value in values.items()
     }
-
-
-def typed_choices(*functions: Callable[..., Any]) -> dict[tuple[str, str], str]:
-    """Return the choices that are typed otherwise than in Python, by the parameter and the name."""
-    return {(name, choice): typed for f in functions for name, choice, typed in _choices(f)}
-
-
-def _choices(function: Callable[..., Any]) -> Iterator[tuple[str, str, str]]:
-    """Yield each parameter and choice with a name that is typed otherwise, and that name."""
-    for name, hint in hints(function).items():
-        for kind in (hint, *get_args(hint)):
-            for choice in get_args(kind) if get_origin(kind) is Literal else ():
-                if _typed(choice) != choice:
-                    yield name, choice, _typed(choice)
 
 
 @cache

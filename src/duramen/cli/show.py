@@ -100,9 +100,8 @@ def _drawn(columns: Sequence[Column], room: int) -> rich.table.Table:
             min_width=_least(column),
         )
     cells = [[Text(printable(cell)) for cell in column.cells] for column in columns]
-    lengths = next(
-        ([bar.length for bar in column.drawn()] for column in columns if column.drawn()), []
-    )
+    drawn = next((column.drawn() for column in columns if column.bars is not None), [])
+    lengths = [bar.length for bar in drawn]
     whole = sum(_GAP + max(width(_title(column)), _widest(column)) for column in columns)
     free = room - whole - _GAP
     if len(columns) <= _FEW and free >= _SHORT and any(lengths):
