@@ -5,7 +5,7 @@ import pytest
 
 import duramen as dm
 from duramen.importances import LocalImportances
-from duramen.plots import beeswarm, row_clusters, waterfall
+from duramen.plots import beeswarm, waterfall
 from duramen.plots.local import swarm
 
 
@@ -66,21 +66,12 @@ def test_equal_values_of_a_swarm_lie_apart():
     assert swarm(np.array([0.0, 1.0])).tolist() == [0.0, 0.0]
 
 
-def test_rows_of_a_map_are_clustered():
-    result = local()
-    ax = row_clusters(result, k=2)
-    assert tick_names(ax) == ["a", "c"]
-    drawn = np.asarray(ax.collections[0].get_array()).reshape(2, 30)
-    np.testing.assert_allclose(drawn, result.values[result.clustered()][:, [0, 2]].T)
-    assert result.plot("row_clusters", k=2).get_xlabel() == ax.get_xlabel()
-
-
 def test_sparse_results_are_drawn_alike():
     from scipy.sparse import csr_array
 
     dense = local()
     parts = {**{name: getattr(dense, name) for name in ("names", "measure", "unit", "weights")}}
     sparse = LocalImportances(values=csr_array(dense.values), start=dense.start, **parts)
-    for draw in (waterfall, beeswarm, row_clusters):
+    for draw in (waterfall, beeswarm):
         assert tick_names(draw(sparse)) == tick_names(draw(dense))
     assert dm.plots.beeswarm(sparse).get_xlabel() == "local mdi (bits)"

@@ -2,17 +2,16 @@
 
 from duramen.plots.context import context_effects, context_links
 from duramen.plots.curves import found_curves, oob_error, selection_curves
-from duramen.plots.direct import direct_features
 from duramen.plots.effects import against_target, effect
 from duramen.plots.importances import (
     by_degree,
+    direct_features,
     manhattan,
     p_values,
     ranking,
 )
-from duramen.plots.interactions import interaction_matrix, interaction_network
-from duramen.plots.local import beeswarm, row_clusters, waterfall
-from duramen.plots.network import network_graph, precision_recall
+from duramen.plots.local import beeswarm, waterfall
+from duramen.plots.network import interaction_network, network_graph, precision_recall
 
 __all__ = [
     "against_target",
@@ -23,7 +22,6 @@ __all__ = [
     "direct_features",
     "effect",
     "found_curves",
-    "interaction_matrix",
     "interaction_network",
     "manhattan",
     "network_graph",
@@ -31,7 +29,6 @@ __all__ = [
     "p_values",
     "precision_recall",
     "ranking",
-    "row_clusters",
     "selection_curves",
     "waterfall",
 ]

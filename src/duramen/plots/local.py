@@ -1,4 +1,4 @@
-"""Local importances: the features of one row, of all rows, and rows of similar importances."""
+"""Local importances: the features of one row, and of all rows."""
 
 from __future__ import annotations
 
@@ -21,7 +21,6 @@ from duramen.plots.canvas import (
     label,
     rows_height,
     signed_colors,
-    tidy,
 )
 from duramen.results.local_importances import LocalImportances
 from duramen.results.result import figure
@@ -199,56 +198,6 @@ def waterfall(
     return finish(ax, f"row {named}: {result.measure} ({result.unit})", grid="x", ticks="x")
 
 
-def row_clusters(result: LocalImportances, *, k: int = 20, ax: Axes | None = None) -> Axes:
-    """Draw the importances as a heat map, rows of similar importances next to each other.
-
-    Rows are columns of the map, in the order of `LocalImportances.clustered`: those that the
-    forest treats alike, and for the same reasons, form blocks. The `k` features of largest mean
-    size are shown; colors end at the 99 % quantile of the sizes.
-
-    Parameters
-    ----------
-    result : LocalImportances
-        Importances in up to 5,000 rows.
-    k : int
-        Number of features to show.
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; a new figure by default, which is `ax.figure`.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-
-    Raises
-    ------
-    ValueError
-        If `k` is less than 1, or there are more rows.
-
-    Examples
-    --------
-    >>> import duramen as dm
-    >>> local = dm.theory.population_local_mdi(dm.theory.examples.xor())
-    >>> dm.plots.row_clusters(local).get_xlabel()
-    '4 rows by similarity; population local mdi, full color at 0.5 bits'
-    """
-    best = _largest("plots.row_clusters", result, k)
-    order = result.clustered()
-    values = result.dense(columns=best)[order].T
-    most = float(np.quantile(np.abs(values), 0.99))
-    most = most or float(np.abs(values).max(initial=0.0)) or 1.0
-    ax = axes_or_new(ax, 6.4, 1.1 + 0.26 * len(best))
-    ax.pcolormesh(values, cmap=signed_colors(), vmin=-most, vmax=most, rasterized=True)
-    ax.set_yticks(np.arange(len(best)) + 0.5, [label(result.names[j]) for j in best])
-    ax.set_ylim(len(best), 0)
-    ax.set_xticks([])
-    ax.set_xlabel(
-        f"{counted(len(result), 'row')} by similarity; {result.measure}, full color at {most:.2g} "
-        f"{result.unit}"
-    )
-    tidy(ax)
-    return ax
-
-
 def _largest(function: str, result: LocalImportances, k: int) -> NDArray[np.intp]:
     """Return the indices of the features of largest mean size."""
     check_integer(function, "k", k, 1)
@@ -263,4 +212,3 @@ def _height(result: LocalImportances, options: Mapping[str, Any]) -> float:
 
 BEESWARM = figure(beeswarm, (LocalImportances,), _height)
 WATERFALL = figure(waterfall, (LocalImportances,), _height)
-ROW_CLUSTERS = figure(row_clusters, (LocalImportances,), _height)

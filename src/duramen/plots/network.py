@@ -1,4 +1,4 @@
-"""Networks as graphs, and their scores as curves."""
+"""Networks as graphs, and their scores as curves; interactions of pairs as a graph."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from duramen.plots.canvas import (
     ACCENT,
+    AGAINST,
     DASHES,
     INK,
     MUTED,
@@ -20,6 +21,7 @@ from duramen.plots.canvas import (
 )
 from duramen.results.network import Network
 from duramen.results.network_scores import NetworkScores
+from duramen.results.pair_interactions import PairInteractions
 from duramen.results.result import figure
 from duramen.support import checks
 from duramen.support.arrays import FloatArray, IntArray
@@ -99,13 +101,13 @@ def network_graph(
     if len(nodes) <= _NAMED:
         names = [label(network.names[i]) for i in nodes]
         if positions is None:
-            label_circle(ax, names, where)
+            _label_circle(ax, names, where)
         else:
             _label_places(ax, names, where)
     return ax
 
 
-def label_circle(ax: Axes, names: list[str], where: FloatArray) -> None:
+def _label_circle(ax: Axes, names: list[str], where: FloatArray) -> None:
     """Write names along the radii of a circle, outside of it."""
     for name, (x, y) in zip(names, where.tolist(), strict=True):
         angle = np.degrees(np.arctan2(y, x))
@@ -218,3 +220,72 @@ def precision_recall(scores: Scores, *, ax: Axes | None = None) -> Axes:
 
 NETWORK_GRAPH = figure(network_graph, (Network,), lambda *_: 6.0)
 PRECISION_RECALL = figure(precision_recall, (NetworkScores,), lambda *_: 3.2)
+
+
+def interaction_network(
+    result: PairInteractions, *, n: int = 30, alpha: float = 0.05, ax: Axes | None = None
+) -> Axes:
+    """Draw the `n` strongest pairs as lines between their features, the wider the stronger.
+
+    Synergy is blue, redundancy vermilion; pairs with an adjusted p-value above `alpha` are faint.
+
+    Parameters
+    ----------
+    result : PairInteractions
+        Interactions of pairs.
+    n : int
+        Number of pairs to show.
+    alpha : float
+        Family-wise error rate, for results with adjusted p-values.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure by default, which is `ax.figure`.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    ValueError
+        If `n` is less than 1, `alpha` is not in [0, 1], or there is no pair.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> pairs = dm.theory.population_interactions(dm.theory.examples.xor())
+    >>> len(dm.plots.interaction_network(pairs).lines)
+    2
+    """
+    owner = "plots.interaction_network"
+    checks.check_integer(owner, "n", n, 1)
+    checks.check_real(owner, "alpha", alpha, 0, 1)
+    first, second = (index[:n] for index in result.order())
+    if not len(first):
+        raise ValueError(f"{owner}: result must have a pair, got none.")
+    columns = {what: column[:n] for what, column in result.columns().items()}
+    values = np.asarray(columns["interaction"])
+    most = float(np.abs(values).max()) or 1.0
+    clear = np.asarray(columns.get("p_adjusted", np.zeros(len(values)))) <= alpha
+    nodes, ends = np.unique(np.r_[first, second], return_inverse=True)
+    angles = np.pi / 2 - 2 * np.pi * np.arange(len(nodes)) / len(nodes)
+    places = np.column_stack([np.cos(angles), np.sin(angles)])
+    ax = axes_or_new(ax, 6.4, 6.4)
+    for k, value in enumerate(values.tolist()):
+        line = places[ends[[k, k + len(values)]]]
+        ax.plot(
+            line[:, 0],
+            line[:, 1],
+            color=ACCENT if value > 0 else AGAINST,
+            linewidth=0.4 + 3.0 * abs(value) / most,
+            alpha=0.8 if clear[k] else 0.2,
+            solid_capstyle="round",
+        )
+    ax.plot(places[:, 0], places[:, 1], "o", color=INK, markersize=4)
+    ax.set_aspect("equal")
+    ax.margins(0.12)
+    ax.axis("off")
+    _label_circle(ax, [label(result.names[j]) for j in nodes], places)
+    return ax
+
+
+INTERACTION_NETWORK = figure(interaction_network, (PairInteractions,), lambda *_: 6.0)

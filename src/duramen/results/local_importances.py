@@ -13,11 +13,9 @@ from duramen.results.archive import is_sparse
 from duramen.results.importances import Importances
 from duramen.results.result import ANY, POSITIVE, Result, checked_matrix, dense
 from duramen.results.summary import Column, Summary, counted, features, hidden
-from duramen.support.arrays import FloatArray, IntArray
+from duramen.support.arrays import FloatArray
 from duramen.support.checks import check_integer
 from duramen.support.text import fixed
-
-_MOST_CLUSTERED = 5000  # rows, whose distances to each other are in memory
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -121,32 +119,6 @@ class LocalImportances(Result):
     ) -> FloatArray:
         """Return the values of some rows and columns as a dense array."""
         return dense(self.values[rows][:, columns])
-
-    def clustered(self) -> IntArray:
-        """Return the order of the rows in which those of similar importances are neighbors.
-
-        The leaves of a tree of average linkage of their Euclidean distances, ordered so that
-        neighbors are closest (Bar-Joseph et al. 2001).
-
-        Raises
-        ------
-        ValueError
-            If there are more than 5,000 rows.
-        """
-        if len(self) > _MOST_CLUSTERED:
-            raise ValueError(
-                f"LocalImportances.clustered: there must be at most {_MOST_CLUSTERED} rows, got "
-                f"{len(self)}. Hint: compute the importances of fewer rows."
-            )
-        if len(self) < 3:
-            return np.arange(len(self))
-        from scipy.cluster.hierarchy import leaves_list, linkage
-        from scipy.spatial.distance import pdist
-
-        used = np.flatnonzero(self.mean_absolute())
-        values = self.dense(columns=used) if used.size else np.zeros((len(self), 1))
-        tree = linkage(pdist(values), "average", optimal_ordering=True)
-        return np.asarray(leaves_list(tree), dtype=np.int64)
 
     def columns(self) -> dict[str, Any]:
         """Return the columns of `to_frame`: row, feature and value, of the values other than 0."""

@@ -59,7 +59,7 @@ for label, compute, options in (
 def _local(task: str = "classification", y: Any = None, **options: Any) -> Any:
     result = measures.local_mdi(forest(task), table(), y, n_jobs=jobs(), **options)
     columns = extracts.frame(result)
-    return columns, result.weights, result.start, result.unit, result.clustered()
+    return columns, result.weights, result.start, result.unit
 
 
 case("local_mdi/classification rows=oob", rows="oob", sparse=True)(_local)

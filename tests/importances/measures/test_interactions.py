@@ -105,7 +105,7 @@ def test_pairs_on_common_paths():
     assert list(frame.columns) == ["feature", "other", "interaction"]
     assert frame["interaction"].abs().is_monotonic_decreasing
     assert "in gini" in repr(sparse)
-    assert dm.plots.interaction_matrix(sparse, k=3).get_xlabel().startswith("interaction (gini)")
+    assert len(dm.plots.interaction_network(sparse, n=3).lines) == 4
     with pytest.raises(ValueError, match="features must be None with sparse=True"):
         interactions(forest, sparse=True, features=3)
     trees = dm.TotallyRandomizedTreesClassifier(3, random_state=0).fit(X > 0, classes)

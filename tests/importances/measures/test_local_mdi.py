@@ -8,7 +8,7 @@ from tests.oracles.route import path_of
 
 import duramen as dm
 from duramen.forests.growth import bag
-from duramen.importances import LocalImportances, local_mdi, mdi
+from duramen.importances import local_mdi, mdi
 
 ARRAYS = ("offsets", "pool_offsets", "feature", "child", "cut", "threshold", "split", "pool")
 
@@ -185,20 +185,3 @@ def test_rows_and_forests_that_do_not_fit():
     regression, X, _ = fitted("variance")
     with pytest.raises(ValueError, match='of must be "impurity" or "prediction" in regression'):
         local_mdi(regression, X, y, of="class")
-
-
-# --- the result ----------------------------------------------------------------------------------
-
-
-def test_clusters_are_neighbors():
-    values = np.zeros((40, 3))
-    values[1::2, 0], values[::2, 2] = 1.0, 1.0
-    values += 0.01 * np.random.default_rng(0).random((40, 3))
-    local = LocalImportances(
-        ("a", "b", "c"), values, "local mdi", "bits", np.full(40, 1 / 40), np.zeros(40)
-    )
-    order = local.clustered()
-    assert sorted(order.tolist()) == list(range(40))
-    assert np.count_nonzero(np.diff(order % 2)) == 1
-    few = LocalImportances(("a",), [[1.0], [0.0]], "local mdi", "bits", [0.5, 0.5], [0.0, 0.0])
-    assert few.clustered().tolist() == [0, 1]

@@ -15,7 +15,7 @@ from duramen.analyses.feature_groups import Members, of_several
 from duramen.analyses.ranking.forest import sampled_if_many
 from duramen.data import EncodedTable
 from duramen.importances import Inputs, representatives
-from duramen.plots.direct import DIRECT_FEATURES
+from duramen.plots.importances import DIRECT_FEATURES
 from duramen.reports.report import DRAWN, Section
 from duramen.results.significance import (
     DIRECT,

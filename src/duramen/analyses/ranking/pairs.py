@@ -12,7 +12,7 @@ from duramen.analyses.execution import Execution
 from duramen.analyses.ranking.forest import sampled_if_many
 from duramen.data import EncodedTable, LearningSet
 from duramen.importances import Inputs, interactions
-from duramen.plots.interactions import INTERACTION_NETWORK
+from duramen.plots.network import INTERACTION_NETWORK
 from duramen.reports.report import LEVEL, Section, Table
 from duramen.results.archive import Savable
 from duramen.results.pair_interactions import PairInteractions
