@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from tests.grid import one_test
 
-from duramen.data.encoded import unknown_code, unsorted_values
+from duramen.data.encoded import invalid_values, unknown_code
 
 
 def wrong(values: np.ndarray, offsets: np.ndarray) -> bool:
@@ -32,12 +32,8 @@ def test_values_ascend() -> None:
                 values[random.integers(len(values))] = random.choice(odd)
         expected = wrong(values, offsets)
         counts[expected] += 1
-        assert (unsorted_values(values, offsets) is not None) == expected
-        cut = int(random.integers(0, len(values) + 1))
-        before = float(values[cut - 1]) if cut else -np.inf
-        first = unsorted_values(values[:cut], offsets)
-        second = unsorted_values(values[cut:], offsets, cut, before)
-        assert ((first or second) is not None) == expected
+        kinds = np.zeros(len(sizes), dtype=np.uint8)
+        assert (invalid_values(kinds, offsets, values, {}) is not None) == expected
     assert min(counts.values()) > 200
 
 

@@ -502,58 +502,25 @@ def invalid_values(
     Columns have kinds (their place in `KINDS`); values of numeric ones are finite and ascend, those
     of others are 0..m_j-1, with m_j labels.
     """
-    return (
-        invalid_offsets(kind_codes, value_offsets, len(cut_values))
-        or unsorted_values(cut_values, value_offsets)
-        or invalid_labels(kind_codes, value_offsets, cut_values, labels)
-    )
-
-
-def invalid_offsets(
-    kind_codes: NDArray[np.uint8], value_offsets: IntArray, n_values: int
-) -> str | None:
-    """Return what is wrong with the places of the values of columns, None where nothing is."""
-    p = len(kind_codes)
+    p, n_values = len(kind_codes), len(cut_values)
     if value_offsets.shape != (p + 1,) or value_offsets[0] != 0:
         return f"value_offsets must have {p + 1} entries from 0"
-    if (value_offsets[1:] < value_offsets[:-1]).any() or value_offsets[-1] != n_values:
+    sizes = np.diff(value_offsets)
+    if (sizes < 0).any() or value_offsets[-1] != n_values:
         return f"value_offsets must ascend to the number of values, {n_values}"
     if p and kind_codes.max() >= len(KINDS):
         return f"column {int(np.argmax(kind_codes >= len(KINDS)))} has no known kind"
-    return None
-
-
-def unsorted_values(
-    values: FloatArray, offsets: IntArray, begin: int = 0, before: float = -np.inf
-) -> str | None:
-    """Return what is wrong with values that must be finite and ascend within each column.
-
-    Where they ascend, they are finite if the first and the last of a column are: NaN, which is
-    greater than nothing, ends an ascent. So one comparison of neighbors reads them once. The values
-    are those from number `begin` on, after the value `before`, of all columns one after the other.
-    """
-    if len(values) == 0:
-        return None
-    low, high = np.searchsorted(offsets, (begin, begin + len(values)))
-    starts = offsets[low:high] - begin  # of columns that begin here
-    ends = np.concatenate([starts - 1, [len(values) - 1]])  # where a column ends, or the values do
-    edges = np.concatenate([values[starts], values[ends[ends >= 0]], values[:1]])
-    if not np.isfinite(edges).all():
+    # Where values ascend, they are finite if the first and the last of a column are: NaN, which is
+    # greater than nothing, ends an ascent. So one comparison of neighbors reads them once.
+    starts = value_offsets[:-1][sizes > 0]
+    edges = np.append(starts, value_offsets[1:][sizes > 0] - 1)
+    if not np.isfinite(cut_values[edges]).all():
         return "values must be finite"
-    rises = np.empty(len(values), dtype=np.bool_)
-    np.greater(values[1:], values[:-1], out=rises[1:])
-    rises[0] = values[0] > before
+    rises = np.ones(n_values, dtype=np.bool_)
+    np.greater(cut_values[1:], cut_values[:-1], out=rises[1:])
     rises[starts] = True
-    return None if rises.all() else "the values of a column must be finite and ascend"
-
-
-def invalid_labels(
-    kind_codes: NDArray[np.uint8],
-    value_offsets: IntArray,
-    cut_values: FloatArray,
-    labels: Mapping[int, NDArray[Any]],
-) -> str | None:
-    """Return what is wrong with labels, None where each column that needs them has its own."""
+    if not rises.all():
+        return "the values of a column must be finite and ascend"
     if set(labels) != set(np.flatnonzero(kind_codes).tolist()):
         return "ordinal and nominal columns must have labels, numeric ones none"
     for j, categories in labels.items():

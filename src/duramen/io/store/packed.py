@@ -15,12 +15,9 @@ from duramen import _kernel
 from duramen.data.encoded import (
     Blocks,
     EncodedTable,
-    invalid_labels,
-    invalid_offsets,
     invalid_values,
     slots_of,
     unknown_code,
-    unsorted_values,
 )
 from duramen.data.memory import require_memory
 from duramen.data.schema import KINDS, Schema
@@ -348,12 +345,8 @@ class PackedColumns:
         everything = np.arange(self.n_columns)
         values = np.frombuffer(self._files[layout.VALUES].whole(), dtype="<f8")
         schema = self._schema(everything, values, self._texts(everything))
-        kinds, offsets, cut_values = self.kind_codes(), schema.value_offsets, schema.cut_values
-        wrong = (
-            invalid_offsets(kinds, offsets, len(cut_values))
-            or unsorted_values(cut_values, offsets)
-            or invalid_labels(kinds, offsets, cut_values, schema.labels)
-        )
+        offsets, cut_values = schema.value_offsets, schema.cut_values
+        wrong = invalid_values(self.kind_codes(), offsets, cut_values, schema.labels)
         if wrong is not None:
             raise self._inconsistent(wrong)
         return schema
