@@ -159,10 +159,9 @@ def information_p_value(
     if not np.all(rows >= 1):
         raise refuse(function, "n_rows", "at least 1", n_rows)
     statistic = 2.0 * rows * _NATS * shared
-    if freedom == 0:
-        statistic = np.zeros_like(statistic)
-    p_values = np.minimum(1.0, K * special.chdtrc(max(1, freedom), statistic))
-    return p_values if np.ndim(p_values) else float(p_values)
+    tail = special.chdtrc(freedom, statistic) if freedom else np.ones_like(statistic)
+    p_values = np.minimum(1.0, K * tail)
+    return float(p_values) if p_values.ndim == 0 else p_values
 
 
 def information_threshold(
