@@ -84,21 +84,12 @@ def paired_ages(kind, folder, names, frame, match):
         data = dm.read(pa.table(values), "x", **annotated, **own)
         ages = data.table.column_values(data.table.names.index("age"))
         return pa.array(ages, from_pandas=True)
-    if kind == "bed":
-        lines = [f"F {name.replace(' ', '_')} 0 0 1 -9\n" for name in names]
-        (folder / "a.fam").write_text("".join(lines), encoding="utf-8")
-        return dm.open_store(folder / "a.bed", frame, samples_match=match).samples["age"]
-    store = dm.pack(
-        pd.DataFrame({"x": np.linspace(0, 1, N), "who": names}),
-        folder / "s",
-        samples=frame,
-        samples_match=match,
-        overwrite=True,
-    )
-    return store.samples["age"]
+    lines = [f"F {name.replace(' ', '_')} 0 0 1 -9\n" for name in names]
+    (folder / "a.fam").write_text("".join(lines), encoding="utf-8")
+    return dm.open_store(folder / "a.bed", frame, samples_match=match).samples["age"]
 
 
-@pytest.mark.parametrize("kind", ["table", "bed", "packed"])
+@pytest.mark.parametrize("kind", ["table", "bed"])
 @pytest.mark.parametrize("match", ["exact", "fold"])
 def test_each_row_finds_its_own_annotations_or_nothing_is_paired(kind, match, tmp_path):
     write_bed(tmp_path / "a.bed", genotypes(N, 2))

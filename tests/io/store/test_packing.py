@@ -13,8 +13,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import scipy.sparse as sp
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 from tests.grid import one_test
 from tests.io.store.stores import assert_same, left_over, small_budget
 
@@ -127,35 +125,6 @@ def test_codes_in_two_bits(tmp_path, n):
         columns = np.array(chosen)
         part = store.take_columns(columns)
         assert part.fingerprint() == table.take_columns(columns).fingerprint()
-
-
-@pytest.mark.filterwarnings("ignore:.*numbers in:UserWarning")
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(
-    cells=st.lists(
-        st.lists(
-            st.one_of(st.none(), st.integers(-2, 2), st.floats(-1, 1), st.booleans()),
-            min_size=3,
-            max_size=3,
-        ),
-        min_size=1,
-        max_size=8,
-    ),
-    words=st.lists(st.one_of(st.none(), st.text(max_size=3)), min_size=8, max_size=8),
-    kinds=st.lists(st.sampled_from([None, "ordinal", "nominal"]), min_size=4, max_size=4),
-)
-def test_random_tables(tmp_path_factory, cells, words, kinds):
-    frame = pd.DataFrame(cells, columns=list("abc")).astype(object)
-    frame["w"] = pd.Series(words[: len(frame)], dtype=object)
-    folder = tmp_path_factory.mktemp("random")
-    try:
-        table = encode(frame, kinds=kinds)
-    except (ValueError, TypeError) as error:
-        with pytest.raises(type(error)):
-            pack(frame, folder / "s", kinds=kinds)
-        assert list(folder.iterdir()) == []
-    else:
-        assert_same(pack(frame, folder / "s", kinds=kinds), table)
 
 
 # --- files ---------------------------------------------------------------------------------------

@@ -6,8 +6,6 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, example, given, settings
-from hypothesis import strategies as st
 from tests.grid import one_test
 from tests.io.store.stores import assert_same, left_over, small_budget
 
@@ -16,50 +14,12 @@ from duramen.data import encode
 from duramen.io import read_table
 from duramen.io.formats import text as text_format
 
-CELLS = ["", "1", "-2", "3.5", "NA", '"NA"', "true", "a", '"a,b"', '"q""r"', '"two\nlines"', 'x"y"']
-CELLS += ['"a"b', '""', " 1", "2020-01-01", "é", "1e3", "nan", '""""', '"\r\n"', "0"]
-
-
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::duramen.data.StrayValuesWarning")
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(
-    rows=st.lists(st.lists(st.sampled_from(CELLS), min_size=4, max_size=4), min_size=1, max_size=9),
-    end=st.sampled_from(["\n", "\r\n", "\n\n"]),
-    last=st.booleans(),
-    mark=st.booleans(),
-)
-@example(rows=[["1", "", "a", ""], ["", "", "", ""]], end="\n", last=False, mark=True)
-def test_what_is_spooled_is_read_as_the_whole(tmp_path_factory, rows, end, last, mark):
-    folder = tmp_path_factory.mktemp("text")
-    # Arrow takes an empty last field for quoted, where the one before is and no line end follows.
-    last = last or not rows[-1][-1]
-    text = end.join(",".join(row) for row in [["p", '"q,r"', "s", "t"], *rows])
-    path = folder / "a.csv"
-    path.write_bytes((("\ufeff" if mark else "") + text + (end if last else "")).encode())
-    expected = error = None
-    try:
-        expected = encode(read_table(path))
-    except (ValueError, TypeError) as refused:
-        error = type(refused)
-    for budget, cut in ((1, 0), (3000, 0), (10**9, 0), (3000, 1000)):
-        with pytest.MonkeyPatch.context() as patch:
-            small_budget(patch, budget, chunk=8)
-            patch.setattr(text_format, "_COLUMN_BYTES", cut)
-            if error is not None:
-                with pytest.raises(error):
-                    pack(path, folder / f"s{budget}.{cut}")
-            else:
-                assert_same(pack(path, folder / f"s{budget}.{cut}"), expected)
-    assert left_over(folder) == []
-
-
 KINDS = [
     ["1", "-2", "0", " 7", ""],
     ["1.5", "2", "NA", "1e3", "-0.0", "nan"],
     ["", "NA", "NaN"],
     ["true", "false", "0", "1"],
-    ["a", '"b,c"', '"d""e"', "1", '"two\nlines"', ""],
+    ["a", '"b,c"', '"d""e"', "1", '"two\nlines"', '"NA"', 'x"y"', '""', '"\r\n"', "é", ""],
     ["2020-01-01", "2021-02-03"],
     ['"1"', '"2.5"', '"NA"'],
     ["NAN", "+1", "1.", ".5"],
