@@ -215,16 +215,12 @@ def test_frame(counts, backend, monkeypatch) -> None:
     frame = nw.from_native(native, eager_only=True)
     result = feature_relevance(dist)
     assert frame.columns[:4] == ["name", "relevance", "degree", "conditionings"]
-    assert frame["name"].to_list() == [feature.name for feature in result]
-    assert frame["relevance"].to_list() == [feature.relevance for feature in result]
+    for column in ("name", "relevance", "strong_information"):
+        assert frame[column].to_list() == [getattr(feature, column) for feature in result]
     degrees = [None if d is None or d != d else int(d) for d in frame["degree"].to_list()]
     assert degrees == [feature.degree for feature in result]
-    assert [[list(b) for b in sets] for sets in frame["conditionings"].to_list()] == [
-        [list(b) for b in feature.conditionings] for feature in result
-    ]
-    assert frame["strong_information"].to_list() == [
-        feature.strong_information for feature in result
-    ]
+    sets = [[tuple(b) for b in some] for some in frame["conditionings"].to_list()]
+    assert sets == [list(feature.conditionings) for feature in result]
 
 
 # --- errors --------------------------------------------------------------------------------

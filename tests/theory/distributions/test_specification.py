@@ -183,14 +183,7 @@ def test_random_networks_against_fractions(network, random):
         (lambda: uniform(0), ValueError, "uniform: values must be an int >= 1, got 0"),
         (lambda: uniform([]), ValueError, "uniform: values must be different, and at least one"),
         (lambda: uniform("ab"), ValueError, "a whole number or a list, got 'ab'"),
-        (lambda: uniform(True), ValueError, "a whole number or a list, got True"),
-        (lambda: uniform([1, 1]), ValueError, "values must be different"),
         (lambda: categorical([1]), TypeError, "categorical: probabilities must map each value"),
-        (
-            lambda: categorical({}),
-            ValueError,
-            "categorical: the probabilities must sum to 1, got 0",
-        ),
         (lambda: categorical({0: 0.4, 1: 0.5}), ValueError, "must sum to 1, got 0.9"),
     ],
 )
@@ -210,8 +203,6 @@ X = uniform(2)
         ({"X": X, "Y": xor("Y")}, {}, ValueError, "a variable cannot be its own ancestor"),
         ({"X": X, "Y": xor("Z")}, {}, ValueError, "a parent of 'Y' must be one of .*, got 'Z'"),
         ({"X": X, "Y": 3}, {}, TypeError, "got 'Y': 3. Hint: such as uniform"),
-        ({1: X}, {}, TypeError, "factors must map names to factors, got 1"),
-        ([X], {}, ValueError, "factors must be a mapping of names to factors, got"),
         ({"X": X}, {}, ValueError, r"target must be one of \['X'\], which have a factor, got 'Y'"),
         ({"Y": X}, {"context": "C"}, ValueError, "context must be one of .*, got 'C'"),
     ],

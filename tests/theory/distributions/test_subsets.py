@@ -1,4 +1,3 @@
-import itertools
 from unittest import mock
 
 import numpy as np
@@ -11,27 +10,10 @@ from duramen.theory import TARGET, FiniteDistribution
 from duramen.theory.distributions import subsets
 from duramen.theory.distributions.subsets import (
     conditional_entropies,
-    count_subsets,
     gains,
     joint_entropies,
     layers,
-    minimal,
 )
-
-
-@one_test
-@pytest.mark.parametrize(("n", "largest"), [(0, 0), (1, 1), (5, 5), (7, 3)])
-def test_layers(n, largest) -> None:
-    lattice = layers(n, largest)
-    assert len(lattice) == largest + 1
-    assert sum(len(layer.members) for layer in lattice) == count_subsets(n, largest)
-    for k, layer in enumerate(lattice):
-        every = sorted(itertools.combinations(range(n), k), key=lambda s: s[::-1])
-        assert [tuple(row) for row in layer.members.tolist()] == every
-        for subset, below in zip(every, layer.without.tolist(), strict=True):
-            for i, place in enumerate(below):
-                rest = tuple(m for m in subset if m != subset[i])
-                assert tuple(lattice[k - 1].members[place].tolist()) == rest
 
 
 @pytest.mark.slow
@@ -73,13 +55,3 @@ def test_entropies_of_many_values_and_of_repeated_rows(largest, at_once) -> None
     for layer, entropies in zip(lattice, result, strict=True):
         for row, entropy in zip(layer.members.tolist(), entropies, strict=True):
             assert entropy == pytest.approx(dist.entropy(TARGET, row), abs=1e-12)
-
-
-def test_minimal_looks_at_all_smaller_sets_not_only_the_next() -> None:
-    lattice = layers(3, 3)
-    hits = [np.zeros(layer.members.shape, dtype=bool) for layer in lattice]
-    hits[1][0, 0] = True  # column 0 given nothing
-    hits[3][0] = True  # every column given both others
-    minimal_sets = minimal(lattice, hits)
-    assert minimal_sets[1].tolist() == [[True], [False], [False]]
-    assert minimal_sets[3].tolist() == [[False, True, True]]

@@ -225,7 +225,7 @@ def test_wrong_input_is_refused(chosen, message):
         population_mda(dm.theory.examples.xor(), **chosen)
 
 
-def test_the_squared_loss_needs_numbers():
+def test_what_is_no_distribution_of_numbers():
     words = FiniteDistribution.from_table([[0], [1]], ["a", "b"])
     with pytest.raises(ValueError, match="numeric"):
         population_mda(words, loss="squared")

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from tests.grid import one_test
 from tests.oracles.theory import population as oracle
 from tests.theory.tables import distribution, primary_tumor, random_rows, tables
 
@@ -304,20 +303,6 @@ def test_no_features():
     for options in ({}, {"max_features": None}, {"max_features": 2, "splits": "ordered"}):
         assert len(population_importances(dist, **options)) == 0
     assert len(last_level_importances(dist)) == 0
-
-
-@one_test
-@pytest.mark.parametrize(
-    "options, message",
-    [
-        ({"max_features": 0}, "max_features must be an int >= 1, got 0"),
-        ({"cut": "best"}, "cut must be 'random' for multiway splits"),
-    ],
-)
-def test_clear_errors(options, message):
-    dist = distribution(random_rows(np.random.default_rng(0), 10, 3))
-    with pytest.raises(ValueError, match=message):
-        population_importances(dist, **options)
 
 
 def test_too_many_subspaces_and_terms():

@@ -91,20 +91,6 @@ def test_more_features_than_bits_in_a_word(depth):
             assert actual[m, k] == pytest.approx(expected, abs=1e-14)
 
 
-def test_two_to_the_hundredth_subsets():
-    """Checked by the total, and by the terms of the smallest and largest sets."""
-    rows = random_rows(np.random.default_rng(3), 8, 100)
-    dist = distribution(rows)
-    result = lattice_importances(dist)
-    assert result.sum() == pytest.approx(dist.entropy(), abs=1e-12)
-    alone = [oracle.decrease(rows, m, (), oracle.entropy) / 100 for m in range(100)]
-    np.testing.assert_allclose(result[:, 0], alone, rtol=0, atol=1e-15)
-    others = list(range(99))
-    np.testing.assert_allclose(
-        result[99, 99], oracle.decrease(rows, 99, others, oracle.entropy) / 100, atol=1e-15
-    )
-
-
 # --- what must hold ------------------------------------------------------------------------------
 
 

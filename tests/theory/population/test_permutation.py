@@ -112,12 +112,7 @@ def test_forest_converges_to_the_additive_model():
         (lambda: additive_mda([[1, np.nan], [0, 1]]), "covariance must be finite"),
         (lambda: additive_mda([[1, 0.2], [0.1, 1]]), "covariance must be symmetric"),
         (lambda: additive_mda([[1, 2], [2, 1]]), "must be without negative eigenvalues"),
-        (lambda: additive_mda([1.0, -1.0]), "must be without negative eigenvalues"),
         (lambda: additive_mda([1, 1], feature_groups={"a": [0]}), "a matrix when there are groups"),
-        (
-            lambda: additive_mda(np.eye(2), feature_groups={"a": [2]}),
-            r"group 'a' holds 2, which is none of",
-        ),
         (lambda: additive_mda(np.eye(2), feature_groups={"a": ["x7"]}), "group 'a' holds 'x7'"),
     ],
 )

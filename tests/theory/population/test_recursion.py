@@ -372,18 +372,6 @@ def test_variance_follows_the_unit_and_is_half_of_gini_for_two_classes(rows, tre
     np.testing.assert_allclose(variance, gini / 2 * unit**2, rtol=1e-9, atol=1e-12 * unit**2)
 
 
-def test_a_context_is_left_out():
-    X, y = table_for_forests()
-    context = np.arange(50) % 3
-    with_context = FiniteDistribution.from_table(X, y, context=context)
-    for family in FAMILIES:
-        result, expected = (
-            tree_importances(dist, max_features=2, max_depth=3, splits=family)
-            for dist in (with_context, distribution(X, y))
-        )
-        np.testing.assert_allclose(result, expected, atol=1e-14)
-
-
 @one_test
 @pytest.mark.parametrize("family", FAMILIES)
 def test_nothing_to_split(family):

@@ -164,16 +164,12 @@ def test_advice_is_consistent(q, p, relevant, risk):
 
 def test_plan_prints_and_converts_itself():
     advice = planned(20, 2000, {0: 30, 1: 2})
-    text = repr(advice)
-    assert text.startswith(f"Plan: at least {advice.n_trees:,}")
-    assert "trees on 20 of 2000 features each" in text
-    assert all(words in text for words in advice.reasons + advice.cautions)
+    assert repr(advice).startswith(f"Plan: at least {advice.n_trees:,} trees on 20 of 2000")
+    assert all(words in repr(advice) for words in advice.reasons + advice.cautions)
     plain = json.loads(json.dumps(advice.to_dict(), allow_nan=False))
-    assert plain["subspace"] == 20
-    assert plain["relevant"] == {"0": 30, "1": 2}
+    assert (plain["subspace"], plain["relevant"]) == (20, {"0": 30, "1": 2})
     assert plain["options"][-1]["trees"] is None
-    assert plain["reasons"] == list(advice.reasons)
-    assert plain["cautions"] == list(advice.cautions)
+    assert (plain["reasons"], plain["cautions"]) == (list(advice.reasons), list(advice.cautions))
     assert plain["options"][0]["chances"].keys() == {"0", "1"}
     assert pickle.loads(pickle.dumps(advice)) == advice
 

@@ -433,9 +433,6 @@ def comes_after(degree: int, counts: Mapping[int, int]) -> bool:
     return all(number >= i for i, number in enumerate(below, start=1))
 
 
-_MEDIAN = 0.5
-
-
 def chance_of_the_best(n_rows: int, n_candidates: int, n_classes: int) -> float:
     """Compute the median of the largest score of irrelevant features with two values.
 
@@ -448,6 +445,6 @@ def chance_of_the_best(n_rows: int, n_candidates: int, n_classes: int) -> float:
     from scipy import special
 
     if n_classes == 1:
-        return min(1.0, float(special.chdtri(1.0, _MEDIAN / n_candidates)) / n_rows)
-    bits = information_threshold(_MEDIAN, n_rows, 2, n_classes, n_candidates=n_candidates)
+        return min(1.0, float(special.chdtri(1.0, 0.5 / n_candidates)) / n_rows)
+    bits = information_threshold(0.5, n_rows, 2, n_classes, n_candidates=n_candidates)
     return min(1.0, math.log2(n_classes), bits)
