@@ -67,16 +67,11 @@ def shap_trees(forest: Any) -> dict[str, Any]:
     others = np.unique(grown.feature[inner & ((grown.split & FAMILY_MASK) != ORDERED)])
     if len(others):
         name, kind = grown.names[others[0]], grown.schema.kinds[others[0]]
-        hint = 'grow it with splits="ordered".'
-        if kind == "nominal":
-            hint = (
-                "categories without an order are split by sets; make each category a column of 0 "
-                "and 1 (pandas.get_dummies), or order them (pandas.Categorical(..., ordered=True))."
-            )
         raise ValueError(
             "shap_trees: the forest must have ordered splits, which shap reads, but has others on "
-            f"{len(others)} of {grown.n_features} features, such as the {kind} {name!r}. "
-            f"Hint: {hint}"
+            f"{len(others)} of {grown.n_features} features, such as the {kind} {name!r}. Hint: "
+            'splits="ordered", and categories as columns of 0 and 1 or in an order '
+            "(pandas.get_dummies, pandas.Categorical)."
         )
     trees = []
     for index in range(grown.n_trees):

@@ -150,8 +150,7 @@ def mdi_plus(
         with one_blas_thread():
             for t in range(trees.n_trees):
                 tree = trees.part(t, t + 1)
-                design = _centered(_stumps(tree, data.table), values)
-                scores.append(fit(design, outcomes, tree.n_features))
+                scores.append(fit(_design(tree, data.table, values), outcomes, tree.n_features))
     of_trees, n_trees = np.array(scores), len(scores)
     return importances_of(
         grown,
@@ -191,8 +190,11 @@ def _raw_values(table: EncodedTable) -> dict[int, FloatArray]:
     return values
 
 
-def _stumps(tree: Forest, table: EncodedTable) -> _Design:
-    """Return the stumps of the splits of one tree on the rows of its table."""
+def _design(tree: Forest, table: EncodedTable, values: dict[int, FloatArray]) -> _Design:
+    """Return the stumps of the splits of a tree on the rows of its table, and values, centered.
+
+    `values` are those of columns, which join the stumps of features in use.
+    """
     parent, first = structure.parents(tree), structure.first_children(tree)
     inner = np.flatnonzero(tree.feature >= 0)
     require_memory(
@@ -205,38 +207,26 @@ def _stumps(tree: Forest, table: EncodedTable) -> _Design:
     place[inner] = np.arange(len(inner))
     left, right = tree.weight[first[inner]], tree.weight[first[inner] + 1]
     of_side = np.column_stack([-np.sqrt(right / left), np.sqrt(left / right)])
-    ends = np.flatnonzero(tree.feature < 0)
-    of_leaf = np.zeros((len(ends), len(inner)))
-    leaf, node = np.arange(len(ends)), ends
-    while True:
-        inside = parent[node] >= 0
+    node = np.flatnonzero(tree.feature < 0)
+    number = np.full(tree.n_nodes, -1)
+    leaf = number[node] = np.arange(len(node))
+    of_leaf = np.zeros((len(node), len(inner)))
+    while (inside := parent[node] >= 0).any():
         leaf, node = leaf[inside], node[inside]
-        if not len(node):
-            break
         above = parent[node]
         of_leaf[leaf, place[above]] = of_side[place[above], node - first[above]]
         node = above
-    number = np.full(tree.n_nodes, -1)
-    number[ends] = np.arange(len(ends))
-    columns = of_leaf[number[leaves(tree, table)[:, 0]]]
-    return _Design(columns, tree.feature[inner].astype(np.int64))
-
-
-def _centered(design: _Design, values: dict[int, FloatArray]) -> _Design:
-    """Return the columns less their means, and with the values of the features in use."""
-    spread = design.columns.std(axis=0)
-    columns, features = [design.columns], [design.feature]
-    used = np.unique(design.feature[spread > 0.0])
-    dropped = ~np.isin(design.feature, used)
+    stumps, feature = of_leaf[number[leaves(tree, table)[:, 0]]], tree.feature[inner]
+    spread = stumps.std(axis=0)
+    used = np.unique(feature[spread > 0.0])
+    varies = np.isin(feature, used)
+    columns, features = [stumps[:, varies]], [feature[varies].astype(np.int64)]
     for j in used.tolist():
         if j in values and (own := values[j].std()) > 0.0:
-            scale = spread[design.feature == j].max() / own
-            columns.append(values[j][:, np.newaxis] * scale)
+            columns.append(values[j][:, np.newaxis] * (spread[feature == j].max() / own))
             features.append(np.array([j]))
-    joined, feature = np.hstack(columns), np.concatenate(features)
-    stays = ~np.append(dropped, np.zeros(len(feature) - len(dropped), dtype=np.bool_))
-    joined = joined[:, stays]
-    return _Design(joined - joined.mean(axis=0), feature[stays])
+    joined = np.hstack(columns)
+    return _Design(joined - joined.mean(axis=0), np.concatenate(features))
 
 
 def _rotation(columns: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
