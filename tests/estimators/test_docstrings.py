@@ -57,14 +57,3 @@ def test_every_forest_is_public_and_documented():
         "variance",
         "chi-square",
     }
-
-
-def test_shared_parameters_of_functions_are_documented_in_the_same_words():
-    """What one of them means elsewhere too is said once, in the tool."""
-    script = tool()
-    for function in script.functions():
-        source = Path(inspect.getfile(inspect.unwrap(function))).read_text(encoding="utf-8")
-        assert script.rewritten(function, source) == source, function.__name__
-    names = {function.__name__ for function in script.functions()}
-    assert len(names) > 35
-    assert set().union(*script.OWN.values()) <= names

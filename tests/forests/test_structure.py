@@ -149,18 +149,6 @@ def test_a_subspace_tree_keeps_to_its_columns():
     assert set().union(*used) == set(range(8))
 
 
-def test_patches_draw_rows_without_replacement():
-    X, y = load_iris(return_X_y=True)
-    forest = (
-        estimators.RandomPatchesClassifier(30, max_samples=40, random_state=0).fit(X, y).forest_
-    )
-    bags = np.array([bag(forest, t) for t in range(forest.n_trees)])
-    assert bags.max() == 1
-    assert (bags.sum(axis=1) == 40).all()
-    assert (forest.rows[forest.offsets[:-1]] == 40).all()
-    assert len(np.unique(bags, axis=0)) == 30
-
-
 def test_bootstrap_bags():
     X, y = load_iris(return_X_y=True)
     forest = estimators.BaggedTreesClassifier(400, random_state=0).fit(X, y).forest_
@@ -192,18 +180,6 @@ def test_a_bag_without_weight_predicts_the_whole_sample():
         values = forest.leaf_values[without] + forest.origin
         np.testing.assert_array_equal(values, [empty] * without.sum())
     assert np.isfinite(numbers.feature_importances_).all()
-
-
-def test_whole_weights_are_repetitions():
-    X, y = load_iris(return_X_y=True)
-    random = np.random.default_rng(0)
-    weights = random.integers(0, 4, len(y))
-    settings = {"n_estimators": 20, "random_state": 0}
-    for kind in (estimators.ExtraTreesClassifier, estimators.RandomSubspaceClassifier):
-        weighted = kind(**settings).fit(X, y, sample_weight=weights)
-        repeated = kind(**settings).fit(X.repeat(weights, axis=0), y.repeat(weights))
-        np.testing.assert_array_equal(weighted.forest_.feature, repeated.forest_.feature)
-        np.testing.assert_allclose(weighted.predict_proba(X), repeated.predict_proba(X))
 
 
 def test_class_weights():

@@ -213,17 +213,6 @@ def test_irrelevant_features_get_zero_on_average(criterion):
     assert np.all(np.mean(plain, axis=0) > 10 * error)
 
 
-def test_out_of_bag_mdi_finds_the_relevant_feature_that_cardinality_hides():
-    random = np.random.default_rng(3)
-    X = np.column_stack([random.integers(0, 2, 200), random.normal(size=(200, 4))])
-    y = np.where(random.random(200) < 0.35, 1 - X[:, 0], X[:, 0]).astype(int)
-    forest = estimators.RandomForestClassifier(200, max_features=1, random_state=0).fit(X, y)
-    assert mdi(forest).order()[0] != 0
-    held = mdi(forest, X, y, rows="oob")
-    assert held.order()[0] == 0
-    assert held.values[0] > 5 * np.abs(held.values[1:]).max()
-
-
 def test_stumps_without_a_split_have_importance_zero():
     X = np.ones((10, 2))
     y = np.arange(10) % 2

@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from tests.importances.measures.test_air import null_columns
 
 import duramen as dm
 from duramen.data.recoding import with_shadows
@@ -9,21 +10,12 @@ from duramen.importances.refit import repeat_seeds
 from duramen.support.checks import draw_seed
 
 
-def null_columns(seed, n=100):
-    """Columns of 2, 4, 20 and n different values, and classes that have nothing to do with them."""
-    random = np.random.default_rng(seed)
-    columns = [random.integers(0, k, n) for k in (2, 4, 20)]
-    return np.column_stack([*columns, random.permutation(n)]).astype(float), random.integers(
-        0, 2, n
-    )
-
-
 @pytest.mark.slow
 def test_null_columns_of_few_and_many_values_are_alike():
     """60 data sets: MDI shares lie more than .05 apart, corrected within 3.3 standard errors."""
     plain, mended = [], []
     for seed in range(60):
-        X, y = null_columns(seed)
+        X, y = null_columns(np.random.default_rng(seed))
         forest = dm.RandomForestClassifier(20, random_state=seed)
         plain.append(mdi(forest.fit(X, y)).values)
         mended.append(sandri(forest, X, y, n_repeats=4).values)
@@ -37,7 +29,7 @@ def test_null_columns_of_few_and_many_values_are_alike():
 
 
 def test_single_repeat_is_air():
-    X, y = null_columns(0)
+    X, y = null_columns(np.random.default_rng(0))
     forest = dm.RandomForestClassifier(20)
     importances = sandri(forest, X, y, n_repeats=1, random_state=3)
     np.testing.assert_allclose(
@@ -47,7 +39,7 @@ def test_single_repeat_is_air():
 
 
 def test_mean_and_standard_error_over_repeats_by_hand():
-    X, y = null_columns(1)
+    X, y = null_columns(np.random.default_rng(1))
     result = sandri(dm.ExtraTreesClassifier(5), X, y, n_repeats=6, random_state=2)
     gains = []
     for order_seed, forest_seed in repeat_seeds(draw_seed(2), 6).tolist():
