@@ -42,15 +42,13 @@ def check(trees: Any) -> None:
             raise ValueError(f"Forest.check: {what}{where}")
 
     # Numbers, and groups of rows.
-    for name, least in (("n_rows", 1), ("seed", 0), ("first_tree", 0)):
-        number = getattr(trees, name)
-        whole = type(number) is int and least <= number < 2**64
-        require(whole, f"{name} must be an int from {least}, got {number!r}")
+    counts = (trees.n_rows, trees.seed, trees.first_tree)
+    whole = all(type(count) is int and 0 <= count < 2**64 for count in counts) and counts[0] >= 1
+    require(whole, f"n_rows, seed and first_tree must be whole numbers, got {counts}")
     total, origin = trees.total_weight, trees.origin
-    weighs = type(total) in (int, float) and 0 < total < np.inf
-    require(weighs, f"total_weight must be positive, got {total!r}")
-    finite = type(origin) in (int, float) and np.isfinite(origin)
-    require(finite, f"origin must be finite, got {origin!r}")
+    reals = type(total) in (int, float) and type(origin) in (int, float)
+    finite = reals and 0 < total < np.inf and np.isfinite(origin)
+    require(finite, f"total_weight must be positive and origin finite, got {total!r}, {origin!r}")
     if groups is not None:
         fits = groups.dtype == np.uint32 and groups.shape == (trees.n_rows,)
         fits = fits and groups.max() < trees.n_rows
@@ -59,18 +57,13 @@ def check(trees: Any) -> None:
     # The columns.
     p = schema.n_columns
     require(classes is None or classes.ndim == 1, "classes must be one-dimensional")
-    names = all(isinstance(name, str) for name in schema.names) and len(set(schema.names)) == p
-    require(names, "names of columns must be different strings")
+    named = all(isinstance(name, str) for name in schema.names) and len(set(schema.names)) == p
     kinds = len(schema.kinds) == p and set(schema.kinds) <= set(KINDS)
-    require(kinds, f"kinds must be {p} of {', '.join(KINDS)}")
-    for name, array, kind in (
-        ("cut_values", schema.cut_values, np.float64),
-        ("value_offsets", schema.value_offsets, np.int64),
-        ("missing", schema.missing, np.uint8),
-        ("counts", schema.n_values, np.int64),
-    ):
-        holds = array.dtype == kind and array.ndim == 1
-        require(holds, f"{name} must hold {np.dtype(kind)}, got {array.dtype}")
+    require(named and kinds, f"columns must have different names, and kinds of {', '.join(KINDS)}")
+    arrays = (schema.cut_values, schema.value_offsets, schema.missing, schema.n_values)
+    types = [(array.dtype.name, array.ndim) for array in arrays]
+    held = types == [("float64", 1), ("int64", 1), ("uint8", 1), ("int64", 1)]
+    require(held, f"values, offsets, flags and counts of columns have wrong types, {types}")
     flags = schema.missing.shape == (p,) and (schema.missing <= 1).all()
     require(flags, f"missing must be {p} of 0 and 1")
     values = schema.value_offsets, schema.cut_values, schema.labels
