@@ -76,9 +76,9 @@ class BaseForest(ABC, BaseEstimator):  # type: ignore[misc]
     """Base of the forest estimators; use one of the named ones.
 
     An estimator is a set of parameters with defaults of its own, which are fields of a dataclass
-    and checked in ``fit`` by :func:`duramen.estimators.parameters.growth_settings`. An
-    estimator declares those whose default differs, with ``init=False`` those that it does not have;
-    its docstring has the texts of this one, which tools/docstrings.py copies.
+    and checked in ``fit`` by :meth:`growth_settings`. An estimator declares those whose default
+    differs, with ``init=False`` those that it does not have; its docstring has the texts of this
+    one, which tools/docstrings.py copies.
 
     Parameters
     ----------
