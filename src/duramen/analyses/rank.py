@@ -375,10 +375,8 @@ def rank(
             "intervals", confidence_intervals, n_resamples or 100, 0.75, measure=first
         )
     if stability is not None:
-        by_name = {"measure": ranked_by.name, "k": stability}
-        parts["stability"] = on_parts(
-            "stability", ranking_stability, n_resamples or 50, 0.5, **by_name
-        )
+        resampled = partial(ranking_stability, measure=ranked_by.name, k=stability)
+        parts["stability"] = on_parts("stability", resampled, n_resamples or 50, 0.5)
     parts["trees"] = execution.run(
         "the number of trees that is needed",
         partial(precision.trees_for, ranked_by, ranking, len(selected)),

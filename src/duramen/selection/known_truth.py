@@ -128,7 +128,8 @@ def scores(
         if values.ndim != 1 or np.isnan(values).any():
             raise refuse(_OWNER, "ranking", "numbers of shape (p,)", f"shape {values.shape}")
     if isinstance(names, int | np.integer) or (names is None and values is not None):
-        names = [f"x{j}" for j in range(int(names) if values is None else len(values))]
+        n_features = len(values) if values is not None else int(names or 0)
+        names = [f"x{j}" for j in range(n_features)]
     masks = []
     for parameter, features in (("selected", selected), ("relevant", relevant)):
         array = np.asarray(list(features) if isinstance(features, set | frozenset) else features)

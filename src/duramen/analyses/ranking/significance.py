@@ -311,8 +311,11 @@ def record_of(result: Tested) -> tuple[dict[str, Any], dict[str, Any]]:
     elsewhere |= {"features", "ranking"}
     settings = {"method": result.method, "measure": result.metadata["measure"] or None}
     settings |= {name: value for name, value in details.items() if name not in elsewhere}
-    rates = isinstance(result, ErrorRates)
-    figures: dict[str, Any] = {"meaning": result.meaning} if rates else {"null": result.null}
+    figures: dict[str, Any]
+    if isinstance(result, ErrorRates):
+        figures = {"meaning": result.meaning}
+    else:
+        figures = {"null": result.null}
     if isinstance(result, AdjustedSignificance):
         settings["n_estimators"] = int(details["parameters"]["n_estimators"])
         verdicts, evidence = result.verdicts(LEVEL), result.evidence(LEVEL)
@@ -323,6 +326,7 @@ def record_of(result: Tested) -> tuple[dict[str, Any], dict[str, Any]]:
             words = (ALONE, *jointly, WITH_OTHERS)
             figures["evidence"] = {word: evidence.count(word) for word in words}
     else:
+        rates = isinstance(result, ErrorRates)
         rate = catalogue[result.method].rate.replace(" ", "_") if rates else "q"
         figures[f"features_with_{rate}_up_to_{LEVEL:g}"] = len(selected_by(result))
     return settings, {**figures, "notes": list(result.notes)}
@@ -432,15 +436,16 @@ def manhattan(
 
 def sections_of(result: Tested) -> list[Section]:
     """Return the histogram of the p-values of a test, its guarantee and its notes."""
-    test, of_rates = catalogue[result.method], isinstance(result, ErrorRates)
-    meaning = f"{test.rate.capitalize()}: {result.meaning}" if of_rates else result.null
-    if isinstance(result, Significance):
+    test = catalogue[result.method]
+    if isinstance(result, ErrorRates):
+        meaning = f"{test.rate.capitalize()}: {result.meaning}"
+    else:
         words = _VERDICTS if isinstance(result, AdjustedSignificance) else adjusted_words(result)
-        meaning = f"Null hypothesis: {meaning} {words}"
+        meaning = f"Null hypothesis: {result.null} {words}"
     count = f"{count_words(result)}{listed(selected_by(result))}."
     lines = count, meaning, test.promise.format(level=LEVEL), *result.notes
     title = f"Significance by {test.title}"
-    if of_rates:
+    if isinstance(result, ErrorRates):
         return [Section(title, lines)]
     below, p = int(np.count_nonzero(result.p_values <= LEVEL)), len(result)
     counts = f"{below:,} of {p:,} p-values are up to {LEVEL:g}."

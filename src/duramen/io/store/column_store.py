@@ -85,8 +85,8 @@ class ColumnStore(Summarized):
         self.samples_pairing: str | None = None
         self._seen: tuple[Any, ...] = ()  # a store, and what is seen of it
         self._id_column: str | None = None  # column whose values named the rows of annotations
-        self.n_rows = columns.n_rows
-        self.n_columns = columns.n_columns
+        self.n_rows: int = columns.n_rows
+        self.n_columns: int = columns.n_columns
 
     def __reduce__(self) -> tuple[Any, ...]:
         if self._seen:

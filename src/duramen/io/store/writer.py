@@ -98,8 +98,8 @@ class StoreWriter:
         }
         (self._folder / layout.HEADER).write_bytes(layout.header_to_bytes(header))
         for path in self._folder.iterdir():  # on the disk before the folder takes its place
-            with open(path, "rb+") as file:
-                os.fsync(file.fileno())
+            with open(path, "rb+") as written:
+                os.fsync(written.fileno())
 
 
 def check_repeated(repeated: Sequence[str], where: str, function: str) -> None:
