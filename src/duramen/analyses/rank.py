@@ -37,7 +37,6 @@ from duramen.jobs.replicates import checkpoint_beside
 from duramen.reading.tables import read
 from duramen.reports.report import LEVEL, OF_GROUPS, as_importances
 from duramen.results.significance import AdjustedSignificance, Significance
-from duramen.significance import confidence_intervals, ranking_stability
 from duramen.significance.conditional_tests.conditional import check_rows
 from duramen.significance.measured import automatic
 from duramen.significance.resampling import variance_error
@@ -363,20 +362,17 @@ def rank(
     # --- precision: strata are for the test alone ---
     without_strata = data.with_exchangeability(data.exchangeability.without_strata())
     ranking = replace(inputs, data=without_strata)
-    on_parts = partial(
-        precision.on_parts,
-        ranked_by=ranked_by,
-        inputs=ranking,
-        execution=execution,
-        confidence_level=confidence_level,
-    )
-    if intervals:
-        parts["intervals"] = on_parts(
-            "intervals", confidence_intervals, n_resamples or 100, 0.75, measure=first
+    if intervals or stability is not None:
+        parts |= precision.on_parts(
+            ranking,
+            execution,
+            ranked_by,
+            first,
+            intervals=intervals,
+            stability=stability,
+            n_resamples=n_resamples,
+            confidence_level=confidence_level,
         )
-    if stability is not None:
-        resampled = partial(ranking_stability, measure=ranked_by.name, k=stability)
-        parts["stability"] = on_parts("stability", resampled, n_resamples or 50, 0.5)
     parts["trees"] = execution.run(
         "the number of trees that is needed",
         partial(precision.trees_for, ranked_by, ranking, len(selected)),

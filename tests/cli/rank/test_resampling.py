@@ -59,7 +59,7 @@ def test_what_is_kept_is_said_when_the_work_is_stopped(file, tmp_path, monkeypat
     def stop(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("duramen.analyses.rank.confidence_intervals", stop)
+    monkeypatch.setattr("duramen.analyses.ranking.precision.confidence_intervals", stop)
     words = ["--target", "y", "--test", "none", "--intervals", "--checkpoint", tmp_path / "kept"]
     rows = ["--drop", "batch", "--drop", "person", "--trees", 5, "--out", tmp_path / "out"]
     result = duramen("rank", file, *words, *rows)

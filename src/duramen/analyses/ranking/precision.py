@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,9 +15,16 @@ from duramen.forests import Forest
 from duramen.importances import Inputs, Measure, catalogue
 from duramen.jobs.replicates import checkpoint_beside
 from duramen.reports.report import Section
+from duramen.results.importances import Importances
 from duramen.results.significance import Intervals
 from duramen.results.summary import Column
-from duramen.significance import Stability, TreesNeeded, trees_needed
+from duramen.significance import (
+    Stability,
+    TreesNeeded,
+    confidence_intervals,
+    ranking_stability,
+    trees_needed,
+)
 from duramen.support import checks
 from duramen.support.text import fixed
 
@@ -83,39 +91,44 @@ def check_measure(measure: Measure, n_features: int, stability: int | None) -> N
 
 
 def on_parts(
-    what: str,
-    function: Callable[..., Any],
-    n_resamples: int,
-    fraction: float,
-    *,
-    ranked_by: Measure,
     inputs: Inputs,
     execution: Execution,
-    **options: Any,
-) -> Any:
-    """Return the result of a function of forests on parts of the rows; None if it was stopped.
+    ranked_by: Measure,
+    first: Importances,
+    *,
+    intervals: bool,
+    stability: int | None,
+    n_resamples: int | None,
+    confidence_level: float,
+) -> dict[str, Any]:
+    """Return the intervals and the stability that are asked for, from forests on parts of the rows.
 
-    Its cost and notes are shown; `options` are further arguments of the function.
+    Their cost and notes are shown; one that was stopped is None.
     """
-    checkpoint = checkpoint_beside(execution.checkpoint, what)
-
-    def compute() -> Any:
-        estimator = inputs.unfitted().estimator
-        choices: dict[str, Any] = {"measure": ranked_by.name, "fraction": fraction}
-        if execution.announce is not None:
-            title = f"{what} of {ranked_by.title}"
-            announce(execution.announce, title, estimator, inputs, n_resamples, **choices)
-        return function(
+    asked, results = dict[str, tuple[Any, int, float, dict[str, Any]]](), dict[str, Any]()
+    if intervals:
+        asked["intervals"] = confidence_intervals, 100, 0.75, {"measure": first}
+    if stability is not None:
+        options = {"measure": ranked_by.name, "k": stability}
+        asked["stability"] = ranking_stability, 50, 0.5, options
+    for what, (function, most, fraction, options) in asked.items():
+        checkpoint = checkpoint_beside(execution.checkpoint, what)
+        estimator, n = inputs.unfitted().estimator, n_resamples or most
+        if execution.announce is not None and execution.stop is None:
+            title, of = f"{what} of {ranked_by.title}", ranked_by.name
+            announce(execution.announce, title, estimator, inputs, n, measure=of, fraction=fraction)
+        compute = partial(
+            function,
             estimator,
             inputs.data,
-            n_resamples=n_resamples,
+            n_resamples=n,
+            confidence_level=confidence_level,
             **{**execution.resources, "checkpoint": checkpoint},
             **options,
         )
-
-    result = execution.run(what, compute, timed=what, checkpoint=checkpoint)
-    execution.tell(*(f"{what}: {note}" for note in getattr(result, "notes", ())))
-    return result
+        results[what] = execution.run(what, compute, timed=what, checkpoint=checkpoint)
+        execution.tell(*(f"{what}: {note}" for note in getattr(results[what], "notes", ())))
+    return results
 
 
 def trees_for(measure: Measure, inputs: Inputs, k: int) -> TreesNeeded | None:

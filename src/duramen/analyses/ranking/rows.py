@@ -251,7 +251,7 @@ def importances_of_rows(
     The forest may be of a sample of the rows, of which it is not known which trees lack them.
     """
     rows, new, new_names = asked
-    forest, cases = estimator.forest_, list[Any]()
+    forest, cases = estimator.forest_, list[tuple[Any, ...]]()
     if len(rows):
         names = tuple(map(data.provenance.row_names.name, rows.tolist()))
         seen = leaves_rows_out(estimator) and data.fingerprint == forest.fingerprint
@@ -263,7 +263,8 @@ def importances_of_rows(
         cases.append((new_names, new, None, new, False))
     results, classes = [], forest.classes
     for names, table, target, X, out_of_bag in cases:
-        n, notes, predicted = X.n_rows if out_of_bag else len(X), tuple[str, ...](), None
+        notes: tuple[str, ...] = ()
+        n, predicted = X.n_rows if out_of_bag else len(X), None
         if classes is not None and positive is not None:
             place = list(map(str, classes.tolist())).index(str(positive))
             predicted = np.full(n, classes[place])

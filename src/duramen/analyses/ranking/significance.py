@@ -311,11 +311,12 @@ def record_of(result: Tested) -> tuple[dict[str, Any], dict[str, Any]]:
     elsewhere |= {"features", "ranking"}
     settings = {"method": result.method, "measure": result.metadata["measure"] or None}
     settings |= {name: value for name, value in details.items() if name not in elsewhere}
-    figures: dict[str, Any]
+    figures, rate = dict[str, Any](), "q"
     if isinstance(result, ErrorRates):
-        figures = {"meaning": result.meaning}
+        figures["meaning"] = result.meaning
+        rate = catalogue[result.method].rate.replace(" ", "_")
     else:
-        figures = {"null": result.null}
+        figures["null"] = result.null
     if isinstance(result, AdjustedSignificance):
         settings["n_estimators"] = int(details["parameters"]["n_estimators"])
         verdicts, evidence = result.verdicts(LEVEL), result.evidence(LEVEL)
@@ -326,8 +327,6 @@ def record_of(result: Tested) -> tuple[dict[str, Any], dict[str, Any]]:
             words = (ALONE, *jointly, WITH_OTHERS)
             figures["evidence"] = {word: evidence.count(word) for word in words}
     else:
-        rates = isinstance(result, ErrorRates)
-        rate = catalogue[result.method].rate.replace(" ", "_") if rates else "q"
         figures[f"features_with_{rate}_up_to_{LEVEL:g}"] = len(selected_by(result))
     return settings, {**figures, "notes": list(result.notes)}
 
@@ -437,16 +436,13 @@ def manhattan(
 def sections_of(result: Tested) -> list[Section]:
     """Return the histogram of the p-values of a test, its guarantee and its notes."""
     test = catalogue[result.method]
+    title, promise = f"Significance by {test.title}", test.promise.format(level=LEVEL)
+    count = f"{count_words(result)}{listed(selected_by(result))}."
     if isinstance(result, ErrorRates):
         meaning = f"{test.rate.capitalize()}: {result.meaning}"
-    else:
-        words = _VERDICTS if isinstance(result, AdjustedSignificance) else adjusted_words(result)
-        meaning = f"Null hypothesis: {result.null} {words}"
-    count = f"{count_words(result)}{listed(selected_by(result))}."
-    lines = count, meaning, test.promise.format(level=LEVEL), *result.notes
-    title = f"Significance by {test.title}"
-    if isinstance(result, ErrorRates):
-        return [Section(title, lines)]
+        return [Section(title, (count, meaning, promise, *result.notes))]
+    words = _VERDICTS if isinstance(result, AdjustedSignificance) else adjusted_words(result)
+    lines = count, f"Null hypothesis: {result.null}", promise, words, *result.notes
     below, p = int(np.count_nonzero(result.p_values <= LEVEL)), len(result)
     counts = f"{below:,} of {p:,} p-values are up to {LEVEL:g}."
     return [
