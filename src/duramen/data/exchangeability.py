@@ -163,7 +163,7 @@ class Exchangeability:
 
     def most_rows(self, n_units: int) -> int:
         """Return the largest number of different rows in so many groups, or rows."""
-        sizes = np.ones(self.n_rows) if self.groups is None else np.sort(self.layout.sizes)[::-1]
+        sizes = np.sort(np.bincount(self.units))[::-1]
         return int(sizes[:n_units].sum())
 
     @property
@@ -250,17 +250,25 @@ class Exchangeability:
             1 at least, which is the order as it is; exact below 1e9, infinite above 1e300.
         """
         layout = self.layout
-        n_units = len(layout.sizes)
-        if values is None:
-            kinds = np.arange(n_units)
-        else:
+        sets, kinds = layout.alike, np.arange(len(layout.first))
+        if values is not None:
             of_rows = _kinds(np.asarray(values))
             if self._one_a_block(of_rows):  # also where each row is a group
-                return _arrangements(layout.strata, of_rows[layout.first])
-            in_blocks = np.split(of_rows[layout.rows], layout.starts[1:])
-            contents: dict[bytes, int] = {}
-            kinds = np.array([contents.setdefault(c.tobytes(), len(contents)) for c in in_blocks])
-        return _arrangements(layout.alike, kinds)
+                sets, kinds = layout.strata, of_rows[layout.first]
+            else:
+                in_groups = np.split(of_rows[layout.rows], layout.starts[1:])
+                contents: dict[bytes, int] = {}
+                kinds = np.array(
+                    [contents.setdefault(c.tobytes(), len(contents)) for c in in_groups]
+                )
+        # Orders of the members of each set, but for those of one kind.
+        pairs = np.unique(np.stack([sets, kinds]), axis=1, return_counts=True)[1]
+        logarithm = math.fsum(map(math.lgamma, (np.bincount(sets) + 1.0).tolist()))
+        logarithm -= math.fsum(map(math.lgamma, (pairs + 1.0).tolist()))
+        if logarithm > 690:  # exp overflows from 709 on
+            return math.inf
+        count = math.exp(logarithm)
+        return float(round(count)) if count < 1e9 else count
 
     def require(self, n_draws: int, function: str, values: Any = None) -> None:
         """Check that strata and groups leave enough to be permuted; see :meth:`count`.
@@ -315,7 +323,9 @@ class Exchangeability:
         first = rows[starts]
         strata = np.zeros(len(first), np.int64) if self.strata is None else self.strata[first]
         alike = _kinds(np.stack([strata, sizes], axis=1))
-        return Layout(first, of_row, rows, starts, sizes, strata, alike)
+        place = np.empty(self.n_rows, dtype=np.int64)
+        place[rows] = np.arange(self.n_rows) - np.repeat(starts, sizes)
+        return Layout(first, of_row, rows, starts, sizes, strata, alike, place)
 
 
 @dataclass(frozen=True, eq=False)
@@ -329,13 +339,7 @@ class Layout:
     sizes: IntArray  # rows of each group
     strata: IntArray  # stratum of each group
     alike: IntArray  # number of the set of groups of one stratum and one size
-
-    @cached_property
-    def place(self) -> IntArray:
-        """Place of each row among the rows of its group, shape (n,)."""
-        place = np.empty(len(self.rows), dtype=np.int64)
-        place[self.rows] = np.arange(len(self.rows)) - np.repeat(self.starts, self.sizes)
-        return place
+    place: IntArray  # shape (n,): place of each row among the rows of its group
 
 
 def _kinds(values: NDArray[Any]) -> IntArray:
@@ -344,18 +348,6 @@ def _kinds(values: NDArray[Any]) -> IntArray:
         columns = [_kinds(column) for column in values.reshape(len(values), -1).T]
         return np.unique(np.stack(columns), axis=1, return_inverse=True)[1].reshape(-1)
     return np.unique(values, return_inverse=True)[1].reshape(-1).astype(np.int64)
-
-
-def _arrangements(strata: IntArray, kinds: IntArray) -> float:
-    """Count the different ways to put things, some of one kind, within their groups."""
-    sizes = np.bincount(strata)
-    pairs = np.unique(np.stack([strata, kinds]), axis=1, return_counts=True)[1]
-    logarithm = math.fsum(map(math.lgamma, (sizes + 1.0).tolist()))
-    logarithm -= math.fsum(map(math.lgamma, (pairs + 1.0).tolist()))
-    if logarithm > 690:  # exp overflows from 709 on
-        return math.inf
-    count = math.exp(logarithm)
-    return float(round(count)) if count < 1e9 else count
 
 
 def _items(labels: Any) -> list[Any]:
