@@ -136,17 +136,12 @@ def test_threads_never_change_a_bit(shape: tuple[int, int]) -> None:
 def test_layout_does_not_matter(n: int) -> None:
     X = np.random.default_rng(3).normal(size=(n, 150))
     expected = encode(X)
-    frozen = X.copy()
-    frozen.flags.writeable = False
-    wide = np.empty((n, 300))
-    wide[:, ::2] = X
-    tall = np.empty((2 * n, 150))
-    tall[::2] = X
+    wide, tall = np.repeat(X, 2, axis=1), np.repeat(X, 2, axis=0)
     packed = np.zeros(n, dtype=[("pad", "u1"), ("x", "f8", 150)])
     packed["x"] = X
-    reversed_ = X[::-1, ::-1].copy()[::-1, ::-1]
-    layouts = [np.asfortranarray(X), frozen, wide[:, ::2], tall[::2], packed["x"], reversed_]
-    for layout in layouts:
+    backwards = X[::-1, ::-1].copy()[::-1, ::-1]
+    for layout in (np.asfortranarray(X), wide[:, ::2], tall[::2], packed["x"], backwards):
+        layout.flags.writeable = False
         assert_same(encode(layout), expected)
         np.testing.assert_array_equal(routing_values(expected, layout), X)
 

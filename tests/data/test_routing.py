@@ -24,37 +24,30 @@ def test_plain_numbers_are_not_copied() -> None:
     assert routing_values(table, X) is X
 
 
-def test_infinities_are_named() -> None:
+def test_other_types_become_float64_and_infinities_are_named() -> None:
     table = encode(FRAME)
-    X = np.ones((3, 2))
-    X[1, 1] = -np.inf
-    with pytest.raises(ValueError, match="predict: column 'b' contains infinity"):
-        routing_values(table, X, function="predict")
-
-
-def test_other_types_become_float64() -> None:
-    table = encode(np.eye(3))
     for dtype in (np.float32, np.int8, bool, object):
-        X = np.eye(3)[:2].astype(dtype)
-        routed = routing_values(table, X)
+        routed = routing_values(table, np.eye(2).astype(dtype))
         assert routed.dtype == np.float64
-        np.testing.assert_array_equal(routed, np.eye(3)[:2])
+        np.testing.assert_array_equal(routed, np.eye(2))
+    with pytest.raises(ValueError, match="predict: column 'b' contains infinity"):
+        routing_values(table, np.array([[1.0, 2.0], [3.0, -np.inf]]), function="predict")
 
 
 def test_names_must_be_those_of_training() -> None:
-    table = encode(FRAME)
+    table, plain = encode(FRAME), encode(np.eye(3))
     start = "The feature names should match those that were passed during fit.\n"
-    with pytest.raises(ValueError, match=start + "Feature names unseen at fit time:\n- c\nFeat"):
-        routing_values(table, FRAME.rename(columns={"b": "c"}))
-    plain = encode(np.eye(3))
+    for X, message in (
+        (FRAME.rename(columns={"b": "c"}), "Feature names unseen at fit time:\n- c\nFeat"),
+        (FRAME[["b", "a"]], "Feature names must be in the same order"),
+        (FRAME[["a"]], "Feature names seen at fit time, yet now missing"),
+    ):
+        with pytest.raises(ValueError, match=start + message):
+            routing_values(table, X)
     with pytest.raises(ValueError, match="X has 2 features, but Forest is expecting 3 features as"):
         routing_values(plain, np.ones((4, 2)), estimator_name="Forest")
     with pytest.raises(ValueError, match=r"0 sample\(s\)"):
         routing_values(plain, np.ones((0, 3)))
-    with pytest.raises(ValueError, match=start + "Feature names must be in the same order"):
-        routing_values(table, FRAME[["b", "a"]])
-    with pytest.raises(ValueError, match=start + "Feature names seen at fit time, yet now missing"):
-        routing_values(table, FRAME[["a"]])
 
 
 def test_names_on_one_side_only_are_warned_about() -> None:

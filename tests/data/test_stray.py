@@ -81,15 +81,14 @@ def test_categories(values):
 
 
 def test_columns_of_other_types_are_none_of_its_business():
-    for array in (pa.array([1, 2]), pa.array(["1.5", "?"] * 20).dictionary_encode()):
+    dictionary = pa.array(["1.5", "?"] * 20).dictionary_encode()
+    for array in (pa.array([1, 2]), dictionary, pa.array([None], pa.string())):
         assert stray_values_of("c", array) is None
-    assert stray_values_of("c", pa.array([None], pa.string())) is None
 
 
 FRAMES = {
     "numpy": lambda c: np.array([[v] for v in c], dtype=object),
     "pandas": lambda c: pd.DataFrame({"x0": c}),
-    "pandas strings": lambda c: pd.DataFrame({"x0": c}, dtype="string"),
     "polars": lambda c: pl.DataFrame({"x0": c}),
     "pyarrow": lambda c: pa.table({"x0": c}),
 }
