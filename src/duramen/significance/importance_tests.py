@@ -30,9 +30,9 @@ SYMMETRIC = (
 # With fewer negative values, the null sample says little about its tail.
 _ENOUGH = 100
 _SKEWED = (
-    "{what} are not symmetric about 0 for irrelevant features: {why}. P-values are too small, "
-    "increasingly so with more trees (in noise of 60 x 300 with 1000 trees, 9 in 100 are <= .05 "
-    "and 5 to 7 in 100 <= .01). Hint: use holdout_mda or air"
+    "{} are not symmetric about 0 for irrelevant features. P-values are too small, increasingly so "
+    "with more trees (in noise of 60 x 300 with 1000 trees, 9 in 100 are <= .05 and 5 to 7 in 100 "
+    "<= .01). Hint: use holdout_mda or air"
 )
 
 
@@ -135,18 +135,10 @@ def janitza(importances: Importances, *, add_one: bool = True) -> Significance:
             "values are 0, or use altmann."
         )
     notes = list[str]()
-    if rows in ("oob", "out-of-bag"):
-        why = (
-            "the rows that one tree leaves out are training rows of other trees, so that an "
-            "association by chance in the sample, in either direction, counts in favor of a feature"
-        )
-        notes.append(_SKEWED.format(what=f"out-of-bag values of {measure}", why=why))
-    elif measure == "sandri" and choices.get("n_repeats") != 1:
-        why = (
-            "the mean over the shadows hardly varies, which leaves the skewed distribution of MDI "
-            "about its mean"
-        )
-        notes.append(_SKEWED.format(what="values of sandri over several permutations", why=why))
+    if rows in ("oob", "out-of-bag"):  # of one tree, which are training rows of other trees
+        notes.append(_SKEWED.format(f"out-of-bag values of {measure}"))
+    elif measure == "sandri" and choices.get("n_repeats") != 1:  # shadows whose mean hardly varies
+        notes.append(_SKEWED.format("values of sandri over several permutations"))
     if negative.size < _ENOUGH:
         notes.append(
             f"only {negative.size} of {len(values)} importances are negative; with fewer than "

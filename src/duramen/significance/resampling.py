@@ -192,12 +192,7 @@ KINDS = ("wilson", "normal", "percentile")
 # Of the rows, in a subsample; smaller ones tell too small standard errors of strong features.
 FRACTION = 0.75
 
-# What was measured (docs/explanation/tests/intervals.md): from so many rows on; up to so many,
-# small subsamples were found to give too small standard errors; what other kinds covered; and for
-# what targets.
-_FEWEST_ROWS = 60
-_ROWS_FOR_SMALL = 200
-_COVERED = {"normal": ".86 to .98", "percentile": ".77 to .94"}
+# Of a target.
 _UNCERTAIN = 0.3  # relative standard error of the variance of a target
 _OF_ONE_ROW = 0.5  # fraction of the sum of squares of a target
 
@@ -413,6 +408,22 @@ def confidence_intervals(
             noise, mean_noise = tree_variance(subject, observed), both[:, p:].mean(axis=0)
     n_trees = observed.metadata.get("n_trees")
     replicated = Replicated(values, replicates, noise, mean_noise, units.count, n_trees)
+    notes, small = list[str](), size is not None and size < units.count / 2
+    other_kind = kind != "wilson" and method == "subsampling"
+    if size is None or not correction or other_kind or units.count < (200 if small else 60):
+        notes.append(
+            "coverage was measured with correction=True, kind='wilson', 60 rows and more, and "
+            "subsamples of 3/4 of the rows; other intervals may cover less often than their level "
+            "says, those of strong features above all"
+        )
+    if uncertainty > _UNCERTAIN:
+        notes.append(
+            "the target has heavy tails, so that its variance, and with it all importances, have a "
+            f"relative standard error of {min(uncertainty, 1):.2f} or more, which intervals "
+            "underestimate: 95 % intervals covered the MDI of relevant features in .62 to .74 of "
+            "data sets of 60 rows with a log-normal target, their MDA in .81 to .97. Hint: "
+            "a transformed target, or a measure that divides importances by their sum"
+        )
     factor = 1.0 if size is None else scale_of(size, units.count, correction)
     error, freedom = standard_error(replicated, factor, method)
     low, high, p_values = ends(
@@ -439,7 +450,7 @@ def confidence_intervals(
             correction=None if size is None else bool(correction),
             trees_separated=bool(noise.any()),
         ),
-        notes=limits(units, size, method, kind, correction, uncertainty),
+        notes=tuple(notes),
     )
 
 
@@ -507,43 +518,6 @@ def log_normal_kurtosis(numbers: FloatArray) -> float:
     powers = t ** np.arange(0, 8, 2)
     w = math.exp((t * float(powers @ _NUMERATOR) / float(powers @ _DENOMINATOR)) ** 2)
     return w**4 + 2 * w**3 + 3 * w**2 - 3
-
-
-def limits(
-    units: SamplingUnits,
-    size: int | None,
-    method: str,
-    kind: str,
-    correction: bool,
-    uncertainty: float,
-) -> tuple[str, ...]:
-    """Return what is known of intervals that cover less often than they promise."""
-    n, notes = units.count, list[str]()
-    if n < _FEWEST_ROWS:
-        notes.append(
-            f"coverage was measured for {_FEWEST_ROWS} rows and more; with {n} {units.name} the "
-            "coverage of the intervals may be below their level"
-        )
-    if size is None or not correction or (size < n / 2 and n < _ROWS_FOR_SMALL):
-        notes.append(
-            "coverage was measured for subsamples of 3/4 of the rows with correction=True; other "
-            "standard errors may be too small, those of strong features down to .57 of the true "
-            "ones from small subsamples"
-        )
-    if kind in _COVERED and method == "subsampling":
-        notes.append(
-            f"95 % {kind} intervals covered the importance of relevant features in "
-            f"{_COVERED[kind]} of data sets of 60 to 200 rows. Hint: kind='wilson'"
-        )
-    if uncertainty > _UNCERTAIN:
-        notes.append(
-            "the target has heavy tails, so that its variance, and with it all importances, have a "
-            f"relative standard error of {min(uncertainty, 1):.2f} or more, which intervals "
-            "underestimate: 95 % intervals covered the MDI of relevant features in .62 to .74 of "
-            "data sets of 60 rows with a log-normal target, their MDA in .81 to .97. Hint: "
-            "a transformed target, or a measure that divides importances by their sum"
-        )
-    return tuple(notes)
 
 
 # --- standard errors over data, and intervals, from replicates ------------------------------------

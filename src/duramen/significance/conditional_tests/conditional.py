@@ -63,7 +63,6 @@ _FUNCTION = "conditional"
 _NULL_STATISTICS = 200  # statistics of permuted targets that give the spread of one
 _MOST_RUNS = 10
 _LEAST_DRAWS, _DRAWS_A_TEST = 999, 20  # of randomization tests
-_STRONG = 0.2  # fraction of what is left of the target that only a strong effect predicts
 _FEW_ROWS = 20.0  # rows' worth of variation of its own below which a feature is hardly tested
 _HINT = ". Hint: test clusters of correlated features together, with feature_groups"
 _OF_DIAGNOSIS = 2**31  # number of its seed
@@ -461,8 +460,6 @@ def limits(
     explained: FloatArray, determined: BoolArray, n_rows: int, hypotheses: Hypotheses, rows: str
 ) -> list[str]:
     """Return notes where others determine features, features vary too little, or rows are few."""
-    from scipy.special import stdtrit
-
     notes, n_hypotheses = list[str](), len(hypotheses)
     several = any(len(features) > 1 for features in hypotheses.features)
     what = "groups and features" if several else "features"
@@ -482,13 +479,6 @@ def limits(
         notes.append(
             f"{begin} so little beside the others that {n_rows:,} {rows} are worth fewer than "
             f"{_FEW_ROWS:g} for them: only a very strong direct effect of theirs can be fit{_HINT}"
-        )
-    t = float(stdtrit(n_rows - 2, 1.0 - LEVEL / (2.0 * n_hypotheses)))
-    least = t**2 / (n_rows - 2 + t**2)
-    if least > _STRONG and few < n_hypotheses:
-        notes.append(
-            f"{n_rows:,} {rows} are few for {n_hypotheses:,} {what}: a single direct one is found "
-            f"only if it predicts {least:.0%} or more of what others leave of the target{_HINT}"
         )
     return notes
 
