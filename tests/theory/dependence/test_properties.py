@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from tests.grid import one_test
 from tests.theory.dependences import distribution_of, joints, oracle_of, positive
 
-from duramen.theory import FiniteDistribution, properties
+from duramen.theory import FiniteDistribution, properties, redundancy
 from duramen.theory.dependence import feature_relevance
 
 XOR = {(0, 0, 0): 1, (0, 1, 1): 1, (1, 0, 1): 1, (1, 1, 0): 1}
@@ -155,5 +155,7 @@ def test_pc_with_a_conditioning() -> None:
 
 def test_too_many_features() -> None:
     dist = FiniteDistribution.from_table(np.eye(2, 20), [0, 1])
-    with pytest.raises(ValueError, match="properties: dist must have at most 19 features, got 20"):
-        properties(dist)
+    for function in (properties, redundancy):
+        message = f"{function.__name__}: dist must have at most 19 features, got 20"
+        with pytest.raises(ValueError, match=message):
+            function(dist)

@@ -173,9 +173,3 @@ def test_unknown_or_equal_features() -> None:
         result.redundant_to("X1", ["X9"])
     with pytest.raises(ValueError, match=r"must be different ones of .* got \['X1'\]"):
         result.redundant_to("X1", ["X1", "X2"])
-
-
-def test_too_many_features() -> None:
-    dist = FiniteDistribution.from_table(np.eye(2, 20), [0, 1])
-    with pytest.raises(ValueError, match="redundancy: dist must have at most 19 features, got 20"):
-        redundancy(dist)

@@ -19,7 +19,7 @@ from duramen.theory.distributions.specification import (
 )
 
 
-def test_the_sentence_of_the_issue():
+def test_a_distribution_from_one_factor_a_variable():
     """Y is the exclusive or of two, X3 copies Y with some probability, X4 is uniform on four."""
     dist = specify(
         {

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.oracles.theory import population as oracle
-from tests.theory.tables import distribution, random_rows, tables
+from tests.theory.tables import distribution, tables
 
 from duramen.theory import examples, population_importances
 from duramen.theory.population import redundant_importances
@@ -32,13 +32,6 @@ def test_copies_against_adding_them(rows, copies, criterion, data):
     )
     np.testing.assert_allclose(result.by_degree, wanted.by_degree, rtol=0, atol=1e-12)
     assert result.unit == wanted.unit
-
-
-def test_fifty_copies_against_adding_them():
-    rows = random_rows(np.random.default_rng(0), 40, 5, 3, 3)
-    wanted = population_importances(distribution(oracle.with_copies(rows, 2, 50)))
-    result = redundant_importances(distribution(rows), 2, copies=50)
-    np.testing.assert_allclose(result.by_degree, wanted.by_degree, rtol=0, atol=1e-12)
 
 
 def test_the_factor_of_proposition_5_9():

@@ -180,16 +180,6 @@ def test_curve_is_the_mean_of_the_distribution_and_rises(scenario, given_setting
     assert curve[-1] <= r
 
 
-@given(st.sampled_from(SCENARIOS), settings_of(most=20, largest_r=4))
-@settings(max_examples=50)
-def test_expectation_is_the_sum_of_the_tails(scenario, given_setting):
-    trees = expected_trees(scenario, **given_setting)
-    if trees > 1500:
-        return
-    distribution = found_distribution(scenario, **given_setting, n_trees=60_000)
-    assert (1.0 - distribution[:, -1]).sum() == pytest.approx(trees, rel=1e-9)
-
-
 @given(settings_of())
 def test_keeping_helps_chains_and_cliques_and_hinders_marginal_features(given_setting):
     kept_fractions = (0.0, 0.5, 1.0)
