@@ -106,8 +106,6 @@ class Measure(Entry):
         What its standard error is over: "trees", or something else.
     default : bool
         Whether ``duramen rank`` computes it where the user names no measure.
-    by_blocks : bool
-        Whether it takes the rows block by block, so that those of a store stay on disk.
     over_trees : bool
         Whether it is a sum over trees, which need not all be in memory.
     survival_reading : str
@@ -145,7 +143,6 @@ class Measure(Entry):
     favors_many_values: bool = False
     spread: str = "trees"
     default: bool = False
-    by_blocks: bool = False
     over_trees: bool = False
     survival_reading: str = ""
     p_values: str = ""

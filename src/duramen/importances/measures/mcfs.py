@@ -148,7 +148,11 @@ def mcfs(
     data: LearningSet[EncodedTable] = unweighted_set(
         X, y, "mcfs", "classification", n_jobs=plan.n_threads, strata=strata, groups=groups
     ).in_memory()
-    size = _subset_size(subset_size, data.n_columns)
+    p = data.n_columns
+    size = max(1, round(float(p**0.5))) if subset_size == "sqrt" else subset_size
+    if not checks.is_integer(size) or not 1 <= size <= p:
+        raise checks.refuse("mcfs", "subset_size", f"'sqrt' or an int in 1..{p}", subset_size)
+    size = int(size)
     trees = Trees(
         data,
         _settings(data, estimator, size, train_size),
@@ -173,7 +177,6 @@ def mcfs(
         )
     seed = checks.draw_seed(random_state)
     run = trees.importances(s, seed, plan)
-    p = data.n_columns
     unseen = int(np.count_nonzero(run.n_drawn == 0))
     if unseen:
         from duramen.theory.subspaces.convergence import draws_needed
@@ -235,14 +238,6 @@ def mcfs(
         weight=weights,
         maxima=maxima,
     )
-
-
-def _subset_size(value: Any, n_features: int) -> int:
-    if isinstance(value, str) and value == "sqrt":
-        return max(1, round(float(n_features**0.5)))
-    if not checks.is_integer(value) or not 1 <= value <= n_features:
-        raise checks.refuse("mcfs", "subset_size", f"'sqrt' or an int in 1..{n_features}", value)
-    return int(value)
 
 
 def _settings(

@@ -146,7 +146,9 @@ def mda(
     if X is None:
         raise missing_rows("mda")
     whole = (votes, scaled, by_class, feature_groups) == ("tree", False, False, None)
-    if _is_other_predictor(estimator):
+    ours = isinstance(getattr(estimator, "forest_", estimator), Forest | TreeStream)
+    ours = ours or type(estimator).__module__.startswith("duramen.")
+    if not ours and not isinstance(estimator, type) and hasattr(estimator, "predict"):
         if not whole:
             raise ValueError(
                 "mda: votes, scaled, by_class and feature_groups are for forests of duramen; other "
@@ -271,15 +273,6 @@ SCALED_MDA = Measure(
 
 
 # --- MDA of other predictors ----------------------------------------------------------------------
-
-
-def _is_other_predictor(estimator: Any) -> bool:
-    """Tell whether a model predicts, but is no forest of this package."""
-    if isinstance(getattr(estimator, "forest_", estimator), Forest | TreeStream):
-        return False
-    if type(estimator).__module__.startswith("duramen.") or isinstance(estimator, type):
-        return False
-    return hasattr(estimator, "predict")
 
 
 def _of_predictor(

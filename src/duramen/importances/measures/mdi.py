@@ -424,6 +424,5 @@ MDI_OOB = Measure(
     "NeurIPS 32.",
     rows="out-of-bag",
     default=True,
-    by_blocks=True,
     over_trees=True,
 )

@@ -195,7 +195,8 @@ def minimal_depth(forest: Any) -> Sums[Importances]:
         unseen, expected = np.ones(n_trees), np.zeros(n_trees)
         for depth, level in enumerate(nodes.levels):
             counts = np.bincount(nodes.tree[level.parents], minlength=n_trees)
-            unseen = unseen * (1 - _chance(candidates, depth, multiway)) ** counts
+            left = candidates - depth if multiway else candidates  # features not yet split on
+            unseen = unseen * (1 - 1 / max(1.0, left)) ** counts
             expected += np.where(counts > 0, 1 - fraction * (1 - unseen), 0.0)
         by_chance += float(expected.sum())
         # The levels go down: the first node of a tree on a feature is the highest.
@@ -219,11 +220,6 @@ def minimal_depth(forest: Any) -> Sums[Importances]:
         threshold=by_chance / max(1, tally.n_trees),
         n_split_trees=tally.n_trees,
     )
-
-
-def _chance(candidates: float, depth: int, multiway: bool) -> float:
-    """Return the probability that a split at a depth is on a given feature not yet split on."""
-    return 1 / max(1.0, candidates - depth if multiway else candidates)
 
 
 MINIMAL_DEPTH = Measure(
