@@ -17,7 +17,6 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 from tests.cli.commands import done, duramen
-from tests.io.store.stores import write_bed
 
 import duramen as dm
 from duramen.cli.console import as_typed
@@ -61,137 +60,104 @@ def rare(n):
     return np.where(np.arange(N) < n, "rare", np.where(Y, "ill", "well"))
 
 
-# Name of the case: how the file is written, what the message names, whether the table is refused.
+# Name of the case: how the file is written, what the message names, and the option it names.
 CASES = {
-    "names of rows": (
-        csv(patient=[f"p{i}" for i in range(N)]),
-        "'patient'",
-        "--keep-identifiers",
-        0,
-    ),
-    "numbers of rows": (csv(nr=range(1, N + 1)), "'nr'", "--keep-identifiers", 0),
+    "names of rows": (csv(patient=[f"p{i}" for i in range(N)]), "'patient'", "--keep-identifiers"),
     "numbers that name rows": (
         csv(patient_id=RNG.choice(10**6, N, replace=False)),
         "'patient_id'",
         "--keep-identifiers",
-        0,
     ),
-    "an index without a name": (nameless, "''", "--keep-identifiers", 0),
+    "an index without a name": (nameless, "''", "--keep-identifiers"),
     "an index that was read": (
         csv(**{"Unnamed: 0": np.tile(np.arange(N // 2), 2)}),
         "'Unnamed: 0'",
         "--drop 'Unnamed: 0'",
-        0,
     ),
     "rows in order of a number": (
         csv(visit=np.cumsum(RNG.integers(1, 9, N))),
         "'visit'",
         "--drop visit",
-        0,
     ),
-    "a stray word": (csv(age=replaced(AGE, [4], "n/a?")), "'age'", "--na-values 'n/a?'", 0),
-    "a limit of detection": (
-        csv(dose=replaced(DOSE, [7], ">100")),
-        "'dose'",
-        "--na-values '>100'",
-        0,
-    ),
-    "decimal commas": (written(";", ","), "decimal commas", "--decimal ,", 0),
+    "a stray word": (csv(age=replaced(AGE, [4], "n/a?")), "'age'", "--na-values 'n/a?'"),
+    "a limit of detection": (csv(dose=replaced(DOSE, [7], ">100")), "'dose'", "--na-values '>100'"),
+    "decimal commas": (written(";", ","), "decimal commas", "--decimal ,"),
     "a code of missing values": (
         csv(age=replaced(AGE, [3, 8], "-999")),
         "'age'",
         "--na-values -999",
-        0,
     ),
-    "dates": (csv(day=DAYS), "'day'", "--drop day", 1),
-    "dates as text": (
-        csv(day=[day.strftime("%d.%m.%Y") for day in DAYS]),
-        "'day'",
-        "--drop day",
-        0,
-    ),
-    "a constant column": (csv(site="A"), "'site'", "--drop site", 0),
-    "a column twice": (csv(dose_mg=1000 * DOSE), "'dose_mg'", "--drop dose_mg", 0),
-    "semicolons": (written(";"), "a.csv is separated by semicolons", "--separator semicolon", 0),
-    "tabs": (written("\t"), "a.csv is separated by tabs", "--separator tab", 0),
+    "dates": (csv(day=DAYS), "'day'", "--drop day"),
+    "dates as text": (csv(day=[day.strftime("%d.%m.%Y") for day in DAYS]), "'day'", "--drop day"),
+    "a constant column": (csv(site="A"), "'site'", "--drop site"),
+    "a column twice": (csv(dose_mg=1000 * DOSE), "'dose_mg'", "--drop dose_mg"),
+    "semicolons": (written(";"), "a.csv is separated by semicolons", "--separator semicolon"),
     "a target without some values": (
         csv(y=np.where(np.arange(N) < 6, "", clean()["y"])),
         "'y'",
         "--drop-missing-target",
-        1,
     ),
-    "a target that names rows": (csv(y=[f"p{i}" for i in range(N)]), "'y'", "--target NAME", 1),
-    "a target of one class": (csv(y="ill"), "'y'", "--target NAME", 1),
-    "a target of dates": (csv(y=DAYS), "'y'", "--target NAME", 1),
-    "a class of few rows": (
-        csv(y=rare(2)),
-        "'rare' (2)",
-        "--na-values rare --drop-missing-target",
-        0,
-    ),
+    "a target that names rows": (csv(y=[f"p{i}" for i in range(N)]), "'y'", "--target NAME"),
+    "a target of one class": (csv(y="ill"), "'y'", "--target NAME"),
+    "a target of dates": (csv(y=DAYS), "'y'", "--target NAME"),
+    "a class of few rows": (csv(y=rare(2)), "'rare' (2)", "--na-values rare --drop-missing-target"),
     "a class that is rare": (
         csv(y=np.where(np.arange(N) < 2, "ill", "well")),
         "'ill' in 2 of 60 rows",
         "--class-weight balanced",
-        0,
     ),
     "thousands": (
         csv(income=[f"{v:,}" for v in RNG.integers(9000, 90000, N)]),
         "'income'",
         "--as-text income",
-        0,
     ),
-    "a unit": (
-        csv(bmi=[f"{v:.1f}kg/m2" for v in RNG.normal(27, 4, N)]),
-        "'bmi'",
-        "--as-text bmi",
-        0,
-    ),
+    "a unit": (csv(bmi=[f"{v:.1f}kg/m2" for v in RNG.normal(27, 4, N)]), "'bmi'", "--as-text bmi"),
     "limits of detection": (
         csv(crp=["<5" if v < 10 else f"{v}" for v in RNG.integers(5, 90, N)]),
         "'crp'",
         "--as-text crp",
-        0,
     ),
     "several units": (
         csv(dose2=[f"{v} {'mg' if v % 2 else 'g'}" for v in RNG.integers(5, 15, N)]),
         "'dose2'",
         "--drop dose2",
-        0,
     ),
     "labels that are alike": (
         csv(y=np.where(np.arange(N) % 9 == 0, "Ill ", np.where(Y, "ill", "well"))),
         "'Ill '",
         "--as-text y",
-        0,
     ),
     "a code in the target": (
         csv(y=np.where(np.arange(N) == 7, 9, Y)),
         "'y'",
         "--na-values 9 --drop-missing-target",
-        0,
     ),
     "classes that are numbers": (
         csv(y=np.tile(np.arange(1, 31), 2)),
         "'y'",
         "--task classification",
-        0,
     ),
-    "classes that are fractions": (csv(y=Y.astype(float)), "'y'", "--task classification", 0),
+    "classes that are fractions": (csv(y=Y.astype(float)), "'y'", "--task classification"),
     "a date of the ill only": (
         csv(day=np.where(Y, [f"{i % 28 + 1}.5.2024" for i in range(N)], "")),
         "'day' has values only where y is 'ill'",
         "--drop day",
-        0,
     ),
-    "a flag of the outcome": (csv(treated=Y), "'treated'", "--drop treated", 0),
-    "a target of counts": (csv(y=RNG.integers(0, 12, N)), "'y'", "--task regression", 0),
+    "a flag of the outcome": (csv(treated=Y), "'treated'", "--drop treated"),
+    "a target of counts": (csv(y=RNG.integers(0, 12, N)), "'y'", "--task regression"),
     "a target of numbers with a word": (
         csv(y=replaced(DOSE, [5], "unknown")),
         "'y'",
         "--na-values unknown --drop-missing-target",
-        0,
     ),
+}
+# Tables that are refused; the others are read.
+REFUSES = {
+    "dates",
+    "a target without some values",
+    "a target that names rows",
+    "a target of one class",
+    "a target of dates",
 }
 
 
@@ -229,11 +195,11 @@ def first_of(data):
 
 @pytest.mark.parametrize("case", list(CASES))
 def test_a_mistake_is_named_with_the_option_that_answers_it(case, tmp_path):
-    write, what, flag, refused = CASES[case]
+    write, what, flag = CASES[case]
     write(tmp_path / "a.csv")
     words = [tmp_path / "a.csv", "--target", "y"]
     data, said = looked_at(*words)
-    assert (data is None) == bool(refused)
+    assert (data is None) == (case in REFUSES)
     assert sum(what in line and flag in line for line in said) == 1, said
     if not flag.endswith("NAME"):
         assert looked_at(*words, *shlex.split(flag))[0] is not None
@@ -310,23 +276,6 @@ def test_a_sheet_of_a_workbook(tmp_path):
     assert both[0] == both[1]
 
 
-def test_a_workbook_without_its_package_names_the_extra(tmp_path, monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, "python_calamine", None)
-    (tmp_path / "a.xlsx").write_bytes(b"x")
-    result = duramen("rank", tmp_path / "a.xlsx", "--target", "y", "--out", tmp_path / "out")
-    assert result.exit_code == 2
-    assert "pip install duramen[excel]" in result.stderr
-
-
-def test_findings_of_the_library():
-    frame = pd.DataFrame({"id": range(N), "day": DAYS, "dose": DOSE})
-    frame["day"] = pd.to_datetime(frame["day"])
-    with pytest.raises(ValueError, match=r"target 'kind' has one class.*'day' has dates") as raised:
-        dm.read(frame.assign(kind="a"), "kind")
-    assert "column 'id' has a different value in each row" in raised.value.__notes__[0]
-    assert not dm.read(RNG.normal(size=(30, 4)), RNG.normal(size=30)).provenance.findings
-
-
 def test_measurements_are_no_identifiers():
     measured = pa.table(
         {
@@ -370,29 +319,6 @@ def test_a_ranking_by_mdi_tells_of_columns_that_it_favors(tmp_path):
     assert "frequency" not in names
     quiet, _ = done(tmp_path / "quiet", *words, "--quiet")
     assert quiet.stderr == ""
-
-
-@pytest.mark.parametrize("measure", ["air", "mda", "frequency"])
-def test_only_the_measure_that_is_ranked_by_counts(measure, tmp_path):
-    mixed().to_csv(tmp_path / "a.csv", index=False)
-    words = ["rank", tmp_path / "a.csv", "--target", "y", "--test", "none", "--trees", 20]
-    result, record = done(tmp_path / "out", *words, "--measure", measure, "--measure", "mdi")
-    biased = dm.importances.catalogue[measure].favors_many_values
-    assert bool(unequal(record)) == biased
-    assert ("get more frequency than" in result.stderr) == biased
-
-
-def test_rare_alleles_are_reported(tmp_path):
-    codes = np.random.default_rng(1).binomial(2, np.linspace(0.02, 0.5, 30), (N, 30))
-    codes[0] = 1
-    write_bed(tmp_path / "s.bed", codes)
-    people = pd.DataFrame({"IID": [f"I{i}" for i in range(N)], "y": clean()["y"]})
-    people.to_csv(tmp_path / "people.csv", index=False)
-    words = [tmp_path / "s.bed", "--samples", tmp_path / "people.csv", "--target", "y"]
-    words += ["--test", "none", "--trees", 20, "--measure", "mdi"]
-    _, record = done(tmp_path / "out", "rank", *words)
-    [actual] = unequal(record)
-    assert "has 2 distinct values, the most frequent in 9" in actual["message"]
 
 
 # --- files of all kinds ---------------------------------------------------------------------------
@@ -542,10 +468,6 @@ CODES = {"age": [-99 if i in (3, 9, 40) else int(age) for i, age in enumerate(AG
 # Files that are read: what writes them and names the options, and the feature that ranks first.
 READ = {
     "genes in rows": (turned("a.tsv", lambda p: expression().to_csv(p, sep="\t")), "g3"),
-    "genes in rows of Parquet": (
-        turned("a.parquet", lambda p: expression().reset_index().to_parquet(p)),
-        "g3",
-    ),
     "genes in rows as R writes them": (
         turned(
             "a.csv",
@@ -554,10 +476,6 @@ READ = {
         "g3",
     ),
     "counts of featureCounts": (turned("a.txt", feature_counts), "g3"),
-    "counts of featureCounts in Parquet": (
-        turned("a.parquet", lambda p: described().reset_index().to_parquet(p)),
-        "g3",
-    ),
     "genes with symbols": (
         turned(
             "a.csv",
@@ -566,14 +484,10 @@ READ = {
         "g3",
     ),
     "a series matrix of GEO": (file("GSE1_series_matrix.txt", series_matrix), "g3"),
-    "a series matrix, compressed": (file("GSE1_series_matrix.txt.gz", series_matrix), "g3"),
     "a matrix of GenePattern": (file("a.gct", gct), "g3"),
     "text with tabs": (file("a.txt", text(sep="\t")), "dose"),
-    "text with commas": (file("a.txt", text()), "dose"),
-    "text with semicolons": (file("a.txt", text(sep=";")), "dose"),
     "text with spaces": (file("a.txt", text(sep=" ")), "dose"),
     "an archive of a table": (file("a.zip", zipped("b.csv")), "dose"),
-    "an archive called by its table": (file("a.csv.zip", zipped("a.csv")), "dose"),
     "an archive of two tables": (
         file("a.zip", zipped("b.csv", "c.csv"), "--member", "c.csv"),
         "dose",
@@ -588,7 +502,6 @@ READ = {
         "dose",
     ),
     "UTF-16": (file("a.csv", text(encoding="utf-16"), "--encoding", "utf-16"), "dose"),
-    "UTF-8 with a mark": (file("a.csv", text(encoding="utf-8-sig")), "dose"),
     "a folder of Parquet": (file("parts", parts), "dose"),
     "AnnData": (file("a.h5ad", h5ad), "g3"),
     "AnnData with genes in rows": (
@@ -596,20 +509,12 @@ READ = {
         "g3",
     ),
     "a title": (file("a.csv", text(lambda t: f"Study 12\n\n{t}"), "--skip-rows", 2), "dose"),
-    "merged headers": (
-        file("a.csv", text(lambda t: f"Patient,,Lab,\n{t}"), "--skip-rows", 1),
-        "dose",
-    ),
     "a comment": (file("a.csv", text(lambda t: f"# made on a Monday\n{t}")), "dose"),
     "a line that names the separator": (
         file("a.csv", text(lambda t: f"sep=;\n{t}", sep=";"), "--separator", ";"),
         "dose",
     ),
     "commas at the end of all lines": (file("a.csv", lines(lambda i, row: f"{row},,")), "dose"),
-    "commas at the end of rows": (
-        file("a.csv", lines(lambda i, row: f"{row}," if i else row)),
-        "dose",
-    ),
     "names of rows as R writes them": (file("a.csv", text(r_table)), "dose"),
     "decimal commas beside semicolons": (
         file("a.txt", text(sep=";", decimal=","), "--decimal", ","),
@@ -659,41 +564,22 @@ REFUSED = {
         lambda folder: [*turned("a.csv", lambda p: expression().to_csv(p))(folder), "--drop", "g1"],
         ["'z'", "'id', 'y', 'sex'"],
     ),
-    "genes in rows that are damaged": (
-        turned("a.csv", lambda p: p.write_text(f"{expression().to_csv()}x,1\n", encoding="utf-8")),
-        ["a.csv has 2 fields in line 14"],
-    ),
-    "a table of samples that is transposed": (
-        file("a.csv", text(), "--transpose"),
-        ["'y'"],
-    ),
     "an archive of several": (
         file("a.zip", zipped("b.csv", "c.csv")),
         ["'b.csv', 'c.csv'", "--member b.csv"],
     ),
-    "a member that is not there": (
-        file("a.zip", zipped("b.csv"), "--member", "d.csv"),
-        ["no file 'd.csv'", "--member b.csv"],
-    ),
     "an archive of a workbook": (file("a.zip", nested), ["a workbook", "decompress it once"]),
-    "an empty archive": (file("a.zip", zipped()), ["holds no file"]),
-    "an archive that is none": (file("a.zip", lambda p: p.write_text("x")), ["cannot read"]),
     "Latin-1 as it comes": (
         file("a.csv", text(lambda t: t.replace("ill", "fi\u00e9vre"), encoding="latin-1")),
         ["line 3", "--encoding latin-1"],
     ),
     "UTF-16 as it comes": (file("a.csv", text(encoding="utf-16")), ["a.csv", "--encoding utf-16"]),
-    "an encoding that is none": (file("a.csv", text(), "--encoding", "utf-9"), ["--encoding"]),
     "an encoding that does not fit": (
         file("a.csv", text(lambda t: t.replace("ill", "\u20ac")), "--encoding", "ascii"),
         ["--encoding"],
     ),
     "a title as it comes": (
         file("a.csv", text(lambda t: f"Study 12\n\n{t}")),
-        ["4 fields in line 3", "--skip-rows 2"],
-    ),
-    "a title of two fields": (
-        file("a.csv", text(lambda t: f"Study 12,2024\nVersion,3\n{t}")),
         ["4 fields in line 3", "--skip-rows 2"],
     ),
     "merged headers as they come": (
@@ -725,21 +611,6 @@ REFUSED = {
             ),
         ),
         ["is empty", "other files of its page"],
-    ),
-    "a series matrix that is cut": (
-        file(
-            "GSE1_series_matrix.txt",
-            lambda p: p.write_text('!Series_title\t"a"\n', encoding="utf-8"),
-        ),
-        ["no line !series_matrix_table_begin"],
-    ),
-    "--layer of text": (
-        file("a.csv", text(), "--layer", "raw"),
-        ["--layer raw is for .h5ad files"],
-    ),
-    "--skip-rows of Parquet": (
-        file("a.parquet", lambda p: clean().to_parquet(p), "--skip-rows", 1),
-        ["--skip-rows is for"],
     ),
     "identifiers alone": (
         file("a.csv", lambda p: clean()[["y"]].assign(nr=range(N)).to_csv(p, index=False)),
@@ -800,24 +671,6 @@ def test_a_table_that_does_not_fit_is_refused(name, tmp_path, leave_memory):
     assert "--max-rows N" in result.stderr
 
 
-@pytest.mark.parametrize("name", ["a.csv", "a.parquet"])
-def test_names_that_do_not_fit_are_refused(name, tmp_path):
-    frame = clean().assign(id=SAMPLES)
-    frame.to_parquet(tmp_path / name) if name == "a.parquet" else frame.to_csv(
-        tmp_path / name, index=False
-    )
-    others = pd.DataFrame({"id": [text.replace("S", "T") for text in SAMPLES], "y": frame["y"]})
-    others.to_csv(tmp_path / "samples.csv", index=False)
-    words = ["pack", tmp_path / name, "--samples", tmp_path / "samples.csv"]
-    result = duramen(*words, "--out", tmp_path / "s")
-    assert result.exit_code == 2, result.output
-    assert "no column of samples holds the names of the rows" in result.stderr
-    assert "(id)" in result.stderr
-    others.assign(id=SAMPLES)[::-1].to_csv(tmp_path / "samples.csv", index=False)
-    done(tmp_path / "s", *words)
-    assert dm.open_store(tmp_path / "s").target("y")[1].tolist() == frame["y"].tolist()
-
-
 def test_a_name_that_is_no_column_is_refused_with_one_like_it(tmp_path):
     clean().to_csv(tmp_path / "a.csv", index=False)
     words = ["--target", "y", "--drop", "dosis", "--out", tmp_path / "out"]
@@ -838,20 +691,6 @@ def test_lines_of_a_series_matrix_may_hold_ends_of_other_systems(tmp_path):
     path.write_bytes(data.replace(b"patient", b"pati\xe9nt"))
     with pytest.raises(ValueError, match="--encoding latin-1"):
         dm.pack(path, tmp_path / "t")
-
-
-def test_an_archive_of_a_later_version_is_refused(tmp_path):
-    zipped("b.csv")(tmp_path / "a.zip")
-    data = (tmp_path / "a.zip").read_bytes()
-    place = data.index(b"PK\x01\x02") + 6
-    (tmp_path / "a.zip").write_bytes(data[:place] + b"\xff" + data[place + 1 :])
-    result = run_on(tmp_path / "a.zip", tmp_path)
-    assert result.exit_code == 2
-    assert "cannot read" in result.stderr
-
-
-def run_on(file, tmp_path):
-    return duramen("rank", file, "--target", "y", "--test", "none", "--out", tmp_path / "out")
 
 
 # Samples that need an option of their own, beside a matrix that is as it should be: what writes
@@ -915,24 +754,6 @@ def test_samples_are_text_of_their_own(case, tmp_path):
             assert "(of samples)" in said[-1]
         else:
             assert first_of(data) == "g3"
-
-
-def test_an_archive_with_documents_names_the_table(tmp_path):
-    zip_of(tmp_path / "a.zip", {"about.pdf": "x", "b.csv": clean().to_csv(index=False)})
-    result = run_on(tmp_path / "a.zip", tmp_path)
-    assert result.exit_code == 2
-    assert "--member b.csv" in result.stderr
-    zip_of(tmp_path / "a.zip", {"about.pdf": "x", "b.parquet": "y"})
-    assert "unzip it" in run_on(tmp_path / "a.zip", tmp_path).stderr
-
-
-def test_a_separator_that_is_not_in_a_matrix_is_named(tmp_path):
-    expression().to_csv(tmp_path / "a.csv")
-    words = ["--transpose", *annotated(tmp_path), "--separator", "semicolon"]
-    result = duramen("rank", tmp_path / "a.csv", *words, "--target", "y", "--out", tmp_path / "out")
-    assert result.exit_code == 2
-    assert "--separator" in result.stderr
-    assert "one field in each line" in result.stderr
 
 
 # --- strangers ------------------------------------------------------------------------------------

@@ -51,14 +51,6 @@ def test_a_figure_that_cannot_be_drawn_is_replaced_by_its_text(table, tmp_path):
     assert "<svg" not in page
 
 
-def test_without_a_page(table, tmp_path):
-    with patch("duramen.reports.render", side_effect=ValueError("a bug")):
-        result = duramen("rank", table, *WORDS, "--out", tmp_path / "out")
-    assert result.exit_code == 0, result.output
-    assert "note: report.html is left out: ValueError: a bug" in result.stderr
-    assert sorted(file.name for file in (tmp_path / "out").iterdir()) == FILES[1:]
-
-
 def test_a_page_that_the_system_refuses_leaves_the_tables(table, tmp_path):
     words = [sys.executable, "-m", "duramen", "rank", table, *WORDS, "--out", tmp_path / "out"]
     blocks = 8  # of 1024 bytes, fewer than the page has

@@ -67,14 +67,6 @@ def test_json_has_the_record_and_the_first_rows_of_the_results(name, folder):
                 assert value == line[key]
 
 
-@pytest.mark.slow
-def test_json_has_as_many_rows_as_top_says(folder):
-    words = ("exact", "--demo", "--max-depth", 1, "--out", "out", "--json", "--quiet", "--top")
-    assert len(json.loads(duramen(*words, 3).stdout)["rows"]) == 3
-    printed = json.loads(duramen(*words, 1000).stdout)
-    assert len(printed["rows"]) == len(rows_of(folder / "out" / "result.csv"))
-
-
 def test_numbers_that_are_not_finite_are_null(folder):
     words = "--n-rows 100 --n-features 5000 --memory 13KB --relevant 20 --keep 0 --keep 1"
     printed = json.loads(duramen("plan", *words.split(), "--json", "--out", "out").stdout)
@@ -82,10 +74,6 @@ def test_numbers_that_are_not_finite_are_null(folder):
     infinite = [(i, key) for i, row in enumerate(table) for key in row if row[key] == "inf"]
     assert infinite
     assert all(printed["rows"][i][key] is None for i, key in infinite)
-
-
-def test_every_command_has_examples():
-    assert set(EXAMPLES) == set(COMMANDS)
 
 
 @pytest.mark.parametrize("name", COMMANDS)

@@ -1,8 +1,7 @@
 import numpy as np
 import pytest
-from matplotlib.collections import LineCollection, PolyCollection
+from matplotlib.collections import PolyCollection
 from matplotlib.colors import to_rgba
-from matplotlib.figure import Figure
 from tests.grid import one_test
 from tests.plots.test_plots import drawn
 
@@ -111,12 +110,6 @@ def test_sign_and_significance_are_marked():
     assert not any(full for _, full in dots(context_effects(contextual, alpha=0)).values())
 
 
-def test_effects_draw_on_the_axes_that_are_passed():
-    ax = Figure().add_subplot()
-    assert context_effects(result(), "day", ax=ax) is ax
-    assert any(isinstance(c, LineCollection) for c in ax.collections)
-
-
 @one_test
 @pytest.mark.parametrize(
     "words, message",
@@ -129,11 +122,6 @@ def test_effects_draw_on_the_axes_that_are_passed():
 def test_effects_refuse(words, message):
     with pytest.raises(ValueError, match=message):
         context_effects(result(), **words)
-
-
-def test_no_feature():
-    with pytest.raises(ValueError, match="must have a feature, got none"):
-        context_effects(result(names=(), p=None))
 
 
 # --- links ---------------------------------------------------------------------------------------
@@ -195,21 +183,6 @@ def test_a_variable_and_itself_is_grey_and_targets_can_be_few():
     assert places == [(1, 0), (3, 1)]
     assert [text.get_text() for text in ax.get_yticklabels()] == ["b", "d"]
     assert len(cells(ax)) == 6
-
-
-def test_names_are_left_out_where_there_are_many():
-    names = tuple(f"g{j}" for j in range(61))
-    many = context_links(network(names, targets=["g0", "g5"]), "day")
-    assert not len(many.get_xticks())
-    assert not len(many.get_yticks())
-    few = context_links(network(names[:60], targets=["g0", "g5"]), "day")
-    assert len(few.get_xticks()) == 60
-
-
-def test_nothing_significant_is_an_empty_panel():
-    ax = context_links(network(), alpha=0)
-    assert cells(ax) == {}
-    assert "target" in drawn(ax)
 
 
 def test_hostile_names_are_drawn_as_they_are():

@@ -1,10 +1,9 @@
 import numpy as np
 import pytest
-from matplotlib.figure import Figure
 from tests.grid import one_test
 
-from duramen import Importances, Significance
-from duramen.plots import p_values, ranking
+from duramen import Significance
+from duramen.plots import p_values
 from duramen.plots.importances import BINS
 
 
@@ -42,28 +41,3 @@ def test_p_values_on_an_edge_stay_below_it(rounds):
 
 def test_nought_and_one_are_counted():
     assert binned(np.array([0.0, 0.0, 1.0, 0.05])) == [3, *[0] * (BINS - 2), 1]
-
-
-def test_the_first_bar_stands_out():
-    ax = p_values(example([0.01, 0.5]))
-    colors = {bar.get_facecolor() for bar in ax.patches}
-    assert len(colors) == 2
-    assert sum(bar.get_facecolor() == ax.patches[0].get_facecolor() for bar in ax.patches) == 1
-
-
-def test_draws_on_given_axes():
-    ax = Figure().add_subplot()
-    assert p_values(example([0.2]), ax=ax) is ax
-
-
-def test_no_feature():
-    with pytest.raises(ValueError, match="must have a feature"):
-        p_values(example([]))
-
-
-def test_threshold_of_the_ranking():
-    result = Importances(("a", "b"), np.array([2.0, 1.0]), "mdi", "bits")
-    assert len(ranking(result).lines) == 1
-    lines = ranking(result, threshold=1.5).lines
-    assert set(lines[-1].get_xdata()) == {1.5}
-    assert lines[-1].get_linestyle() == "--"

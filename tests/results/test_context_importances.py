@@ -32,15 +32,6 @@ def example(**changes):
     return ContextImportances(**{**fields, **changes})
 
 
-def with_plain(**changes):
-    return example(
-        within=[[0.8, 0.3, 0.2], [0.9, 0.4, 0.1]],
-        plain=[[0.2, 0.2, 0.05], [0.1, 0.1, 0.15]],
-        plain_p_values=[[0.1, 0.2, 0.3], [0.4, 0.5, 0.6]],
-        **changes,
-    )
-
-
 def untested(**changes):
     nothing = dict.fromkeys(
         ("absolute_p_values", "signed_p_values", "overall_p_values", "relevance_p_value")
@@ -155,23 +146,6 @@ def test_verdicts_agree_with_the_numbers(absolute, ratios, tolerance):
     assert ((wider == "independent") >= (result.kind == "independent")).all()
 
 
-@one_test
-@pytest.mark.parametrize("result", [example(), untested()])
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"alpha": 1.5}, r"alpha must be a number in \[0, 1\], got 1.5"),
-        ({"alpha": np.nan}, "alpha must be a number in"),
-        ({"control": "fdp"}, "control must be one of 'fdr', 'fwer', 'none', got 'fdp'"),
-        ({"tolerance": 1.0}, r"tolerance must be a number in \[0, 1\), got 1.0"),
-        ({"tolerance": -0.1}, "tolerance must be a number in"),
-    ],
-)
-def test_verdicts_refuse(result, arguments, message):
-    with pytest.raises(ValueError, match=f"ContextImportances.verdicts: {message}"):
-        result.verdicts(**arguments)
-
-
 # --- p-values ------------------------------------------------------------------------------------
 
 
@@ -191,17 +165,6 @@ def test_mask():
     ):
         with pytest.raises(ValueError, match=f"ContextImportances: {message}"):
             result.mask(**arguments)
-
-
-def test_p_values_that_are_not_there():
-    with pytest.raises(ValueError, match=r"there are no p-values of the effect 'plain'\. Hint"):
-        example().p_values("plain")
-    assert with_plain().p_values("plain")[1].tolist() == [0.4, 0.5, 0.6]
-    with pytest.raises(ValueError, match="no p-values of the effect 'absolute'"):
-        untested().mask()
-    for what in ("p_values", "q_values"):
-        with pytest.raises(ValueError, match="effect must be one of"):
-            getattr(example(), what)("conditional")
 
 
 def test_order_is_by_p_value_then_effect_then_column():
@@ -225,64 +188,22 @@ def test_order_is_by_p_value_then_effect_then_column():
     ("changes", "message"),
     [
         ({"names": ("f", "g", "f")}, "names must be different, 'f' occurs twice"),
-        ({"contexts": ("a", "a")}, "contexts must be different"),
         ({"contexts": ("a", "b", "c")}, r"fractions must have shape \(3,\), got \(2,\)"),
-        ({"fractions": [1.0]}, r"fractions must have shape \(2,\)"),
         ({"importances": [1.0, 2.0]}, r"importances must have shape \(3,\), .* got \(2,\)"),
         ({"absolute": [[1, 1, 1]]}, r"absolute must have shape \(2, 3\), got \(1, 3\)"),
         ({"absolute": [[-1, 1, 1]] * 2}, r"absolute must be at least 0, got -1"),
         ({"signed": [[np.nan, 1, 1]] * 2}, "signed must be finite"),
-        ({"plain": [[np.inf, 1, 1]] * 2}, "plain must be finite"),
-        ({"overall": [[1, 1, 1]]}, r"overall must have shape \(3,\)"),
         ({"absolute_p_values": [[0.1, 1.2, 1]] * 2}, r"absolute_p_values must be in \[0, 1\]"),
-        ({"overall_p_values": [0.1, -0.2, 1]}, r"overall_p_values must be in \[0, 1\]"),
         ({"relevance": np.nan}, "relevance must be finite"),
         ({"relevance": [1.0, 2.0]}, r"relevance must have shape \(\)"),
         ({"relevance_p_value": 1.5}, r"relevance_p_value must be in \[0, 1\]"),
         ({"empty": "drop"}, "empty must be one of 'skip', 'zero', got 'drop'"),
         ({"tolerance": 1.0}, r"tolerance must be a number in \[0, 1\), got 1.0"),
-        ({"metadata": {"x": object()}}, "metadata must be valid JSON"),
     ],
 )
 def test_refuses(changes, message):
     with pytest.raises(ValueError, match=f"ContextImportances: {message}"):
         example(**changes)
-
-
-EMPTY = ContextImportances(
-    names=(),
-    contexts=("a", "b"),
-    fractions=[0.5, 0.5],
-    importances=[],
-    absolute=np.empty((2, 0)),
-    signed=np.empty((2, 0)),
-    conditional=np.empty((2, 0)),
-    overall=[],
-    relevance=0.0,
-)
-
-
-def test_to_frame_has_a_row_for_each_context_and_feature():
-    frame = with_plain().to_frame()
-    assert list(frame.columns) == [
-        *("name", "context", "importance", "absolute", "signed", "conditional", "within", "plain"),
-        *("overall", "absolute_p_value", "absolute_q_value", "signed_p_value", "signed_q_value"),
-        *("plain_p_value", "plain_q_value", "overall_p_value", "kind"),
-    ]
-    assert frame["name"].tolist() == ["f", "g", "h"] * 2
-    assert frame["context"].tolist() == ["a"] * 3 + ["b"] * 3
-    assert frame["importance"].tolist() == [1.0, 0.5, 0.25] * 2
-    row = frame[(frame["name"] == "g") & (frame["context"] == "b")].iloc[0]
-    assert row["signed"] == -0.125
-    assert row["within"] == 0.4
-    assert row["plain_p_value"] == 0.5
-    assert row["overall_p_value"] == 0.5
-    assert row["kind"] == "independent"
-    assert row["absolute_q_value"] == pytest.approx(0.08)
-    assert list(untested().to_frame().columns) == [
-        *("name", "context", "importance", "absolute", "signed", "conditional", "overall", "kind"),
-    ]
-    assert EMPTY.to_frame().shape == (0, 8)
 
 
 # --- schemes of permutations, and notes -----------------------------------------------------------
@@ -300,12 +221,3 @@ def test_the_null_is_that_of_the_scheme():
     assert example(metadata={"context": {"clause": clause}}).null.endswith(f"together.{clause}")
     with pytest.raises(ValueError, match="permute must be one of"):
         example(permute="classes")
-
-
-def test_notes_are_kept_and_shown(tmp_path):
-    noted = example(notes=("few arrangements", "few rows"))
-    assert repr(noted).endswith("note: few arrangements\nnote: few rows")
-    noted.save(tmp_path / "noted")
-    read = ContextImportances.load(tmp_path / "noted")
-    assert read.equals(noted)
-    assert read.notes == ("few arrangements", "few rows")

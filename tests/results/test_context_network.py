@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from tests.grid import one_test
 
-from duramen import ContextImportances, ContextNetwork, Network
+from duramen import ContextImportances, ContextNetwork
 
 NAMES = ("u", "v", "w")
 
@@ -113,22 +113,6 @@ def test_what_is_not_there():
             call()
 
 
-def test_is_a_network():
-    """Ranked links, files, graphs and scores are those of `Network`."""
-    network = example()
-    assert isinstance(network, Network)
-    assert [link[:2] for link in network.top(2)] == [("u", "w"), ("u", "v")]
-    assert network.score([("u", "w"), ("u", "v")]).auroc == 1.0
-    assert (network.measure, network.unit) == ("mdi", "variance")
-    effect = network.in_context("a", "signed")
-    assert type(effect) is Network
-    assert effect.measure == "signed effect in arm = a"
-    assert list(effect.edges().columns) == ["source", "target", "weight", "p_value"]
-    assert type(network.undirected()) is Network
-    assert untested().in_context("b").p_values is None
-    assert network.in_context("b", "conditional").p_values is None
-
-
 # --- links ---------------------------------------------------------------------------------------
 
 
@@ -175,28 +159,6 @@ def test_links_are_sorted_and_significant():
 def test_refuses(analyses, message):
     with pytest.raises(ValueError, match=f"ContextNetwork: {message}"):
         ContextNetwork.of(NAMES, analyses)
-
-
-def test_many_targets_and_names_of_any_kind_survive(tmp_path):
-    """More than ten, so that the order of numbers is not that of their text."""
-    names = ("0/absolute", "é\0", "", *(f"g{j}" for j in range(10)))
-    analyses = {
-        target: ContextImportances(
-            names=tuple(name for name in names if name != target),
-            contexts=("a", "b"),
-            fractions=[0.5, 0.5],
-            importances=np.full(12, float(j)),
-            absolute=np.full((2, 12), float(j)),
-            signed=np.zeros((2, 12)),
-            conditional=np.zeros((2, 12)),
-            overall=np.zeros(12),
-            relevance=0.0,
-        )
-        for j, target in enumerate(names)
-    }
-    network = ContextNetwork.of(names, analyses)
-    network.save(tmp_path / "r.npz")
-    assert ContextNetwork.load(tmp_path / "r.npz").equals(network)
 
 
 def test_notes_of_targets_are_counted():

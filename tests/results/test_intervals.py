@@ -1,4 +1,3 @@
-import numpy as np
 import pytest
 from tests.grid import one_test
 
@@ -42,14 +41,10 @@ def test_order_top_and_above():
 @pytest.mark.parametrize(
     "changes, message",
     [
-        ({"names": ("a", "b", "c", "a")}, "'a' occurs twice"),
         ({"values": [1.0]}, r"values must have shape \(4,\)"),
-        ({"low": [0.0, np.nan, 0.0, 0.0]}, "low must be finite"),
         ({"low": [-0.1, 0.7, 0.1, 0.0]}, "low must not exceed high, got 0.7 and 0.6 for 'b'"),
         ({"standard_error": [0.1, -0.1, 0.0, 0.1]}, "standard_error must be at least 0"),
-        ({"p_values": [0.1, 1.2, 0.0, 0.1]}, r"p_values must be in \[0, 1\]"),
         ({"confidence_level": 1.0}, r"confidence_level must be a number in \(0, 1\), got 1.0"),
-        ({"metadata": {"x": object()}}, "metadata must be valid JSON"),
     ],
 )
 def test_refuses(changes, message):

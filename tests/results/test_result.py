@@ -133,17 +133,6 @@ def test_what_is_no_difference():
     assert not BASE.equals("a")
 
 
-def test_keys_that_look_like_paths_do_not_meet(tmp_path):
-    BASE.save(tmp_path / "r.npz")
-    assert Outer.load(tmp_path / "r.npz").equals(BASE)
-
-
-def test_the_file_of_another_class(tmp_path):
-    BASE.save(tmp_path / "r.npz")
-    with pytest.raises(ValueError, match=r"Inner\.load: .* holds a Outer, not Inner"):
-        Inner.load(tmp_path / "r.npz")
-
-
 @one_test
 @pytest.mark.parametrize(
     "example",

@@ -151,19 +151,8 @@ def test_error_rates_hold_when_nothing_is_relevant():
         ({"adjustment": "fdr"}, r"adjustment must be one of 'bh', 'by', 'storey', got 'fdr'"),
         ({"n_tests": 3}, "n_tests must be at least the number of features, 4, got 3"),
         ({"details": {"df": [1.0]}}, r"details\['df'\] must have shape \(4,\)"),
-        ({"metadata": {"x": object()}}, "metadata must be valid JSON"),
     ],
 )
 def test_refuses(changes, message):
     with pytest.raises(ValueError, match=message):
         example(**changes)
-
-
-def test_to_frame_has_a_row_a_feature():
-    frame = example().to_frame()
-    assert list(frame.columns) == [
-        *("name", "rank", "score", "p_value", "q_value", "p_holm", "degrees_of_freedom")
-    ]
-    assert frame["name"].tolist() == ["a", "b", "c", "d"]
-    assert frame["rank"].tolist() == [4, 1, 2, 3]
-    np.testing.assert_allclose(frame["p_holm"], [1.0, 0.004, 0.06, 1.0])

@@ -25,18 +25,8 @@ def file(tmp_path):
 @pytest.mark.smoke
 def test_results(file, tmp_path):
     out = tmp_path / "out"
-    words = [
-        "compare",
-        file,
-        "--target",
-        "y",
-        "--score",
-        "auc",
-        "--n-features",
-        1,
-        "--n-features",
-        3,
-    ]
+    words = ["compare", file, "--target", "y", "--score", "auc"]
+    words += ["--n-features", 1, "--n-features", 3]
     said, run = done(out, *words, *QUICK)
     assert "By mdi, 1 feature suffices" in said.stdout
     assert "4 splits into 54 training and 6 test rows" in " ".join(said.stdout.split())

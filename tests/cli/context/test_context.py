@@ -13,8 +13,6 @@ from tests.cli.commands import (
     duramen,
 )
 
-from duramen import __version__
-
 FEW = ["--trees", 30, "--permutations", 99, "--jobs", 2]
 
 
@@ -94,17 +92,7 @@ def test_problem_1_of_the_thesis(gates, out, tmp_path):
     for name, (day, night) in expected.items():
         assert signed[name, "day"] == pytest.approx(day, abs=0.05)
         assert signed[name, "night"] == pytest.approx(night, abs=0.05)
-    actual = run["results"]["time"]
-    assert actual["relevance_p_value"] == 0.01
-    assert actual["rows"] == {"day": 96, "night": 96}
-    assert actual["features_that_depend"] == 2
-    assert actual["features_by_value"] == {"day": 2, "night": 2}
-    assert "as odds ratios, is the same in all contexts of time" in actual["null"]
     assert run["settings"]["permute"] == "conditional"
-    assert (run["task"], run["target"], run["n_features"]) == ("classification", "y", 3)
-    assert run["settings"]["splits"] == "multiway"
-    assert run["versions"]["duramen"] == __version__
-    assert len(run["fingerprint"]) == 64
     assert run["paths"]["file"].startswith(str(tmp_path))
     assert str(tmp_path) not in (out / "report.html").read_text(encoding="utf-8")
     assert tuple(run["timings"]) == ("read", "analyze", "write", "report")
@@ -165,36 +153,20 @@ def test_ctrl_c_says_what_is_kept(gates, out, tmp_path, monkeypatch):
 # --- what it refuses -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "words, message",
-    [
-        ([], "give a FILE and --target NAME, or --demo for the primary tumor set"),
-        (["FILE", "--context", "time"], "--target is missing"),
-        (["FILE", "--target", "y"], "--context is missing"),
-        (["FILE", "--target", "y", "--context", "tme"], "did you mean 'time'?"),
-        (["FILE", "--target", "y", "--context", "y"], "--context 'y' is also --target y"),
-        (
-            ["FILE", "--target", "x", "--context", "time"],
-            "--target 'x' is not a column",
-        ),
-        (
-            ["FILE", "--target", "y", "--context", "time", "--drop", "time"],
-            "--context 'time' is also --drop time",
-        ),
-        (
-            ["FILE", "--target", "y", "--context", "time", "--criterion", "variance"],
-            "must be auto or gini",
-        ),
-        (
-            ["--demo", "--plain", "p-values", "--permutations", "0"],
-            "--plain p-values needs --n-permutations of at least 1",
-        ),
-        (["--demo", "--target", "y"], "--demo brings its own data"),
-    ],
-)
-def test_mistakes_of_the_user(words, message, gates, out):
-    words = [str(gates) if word == "FILE" else word for word in words]
-    assert_refused("context", out, words, message)
+REFUSED = {
+    "FILE --target y": "--context is missing",
+    "FILE --target y --context y": "--context 'y' is also --target y",
+    "FILE --target y --context time --covariates time": "must not name a context",
+    "FILE --target y --context time --drop time": "--context 'time' is also --drop time",
+    "FILE --target y --context time --criterion variance": "must be auto or gini",
+    "--demo --plain p-values --permutations 0": "--plain p-values needs --n-permutations of at",
+}
+
+
+@pytest.mark.parametrize("line", REFUSED)
+def test_mistakes_of_the_user(line, gates, out):
+    words = [str(gates) if word == "FILE" else word for word in line.split()]
+    assert_refused("context", out, words, REFUSED[line])
 
 
 def test_a_checkpoint_must_be_a_file_to_be(gates, out, tmp_path):

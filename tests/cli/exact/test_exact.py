@@ -7,15 +7,13 @@ import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 import pytest
 from tests.cli.commands import (
-    FILES,
     assert_refused,
     assert_stops,
     done,
 )
 
-from duramen import __version__, datasets, exact
+from duramen import datasets
 from duramen.theory.dependence import relevant_features
-from duramen.theory.distributions.subsets import count_subsets
 
 # The exact importances of the primary tumor set, from the thesis; and their sum.
 KNOWN = {
@@ -113,44 +111,6 @@ def test_the_primary_tumor_set(out):
         assert words in page(out)
 
 
-@pytest.mark.smoke
-def test_writes_four_files(digits, out, tmp_path):
-    result, run = done(out, "exact", digits, "--target", "digit")
-    assert sorted(path.name for path in out.iterdir()) == FILES
-    table = written(out)
-    values = np.array(table["importance"])
-    degrees = [name for name in table if name.startswith("degree_")]
-    assert list(table) == [
-        *("name", "rank", "importance"),
-        *degrees,
-        *("relevance", "degree", "conditionings", "strong_information", "largest_information"),
-    ]
-    assert len(degrees) == 7
-    np.testing.assert_allclose(sum(np.array(table[name]) for name in degrees), values, atol=1e-12)
-    assert np.all(np.diff(values) <= 0)
-    again = pa_csv.read_csv(out / "result.csv").to_pydict()
-    assert list(again) == list(table)
-    for name in ("name", "importance", "relevance", "degree", "conditionings", "degree_3"):
-        assert again[name] == table[name]
-    importance = [by_name(out)[f"X{m}"] for m in range(1, 8)]
-    expected = [0.413, 0.582, 0.531, 0.542, 0.657, 0.226, 0.372]
-    np.testing.assert_allclose(importance, expected, atol=5e-4)
-    assert run["results"]["information"] == pytest.approx(np.log2(10))
-    assert run["results"]["impurity"] == pytest.approx(np.log2(10))
-    assert run["results"]["unit"] == "bits"
-    assert run["seed"] is None
-    assert run["settings"]["criterion"] == "entropy"
-    assert run["settings"]["max_degree"] == 6
-    assert run["versions"]["duramen"] == __version__
-    assert len(run["fingerprint"]) == 64
-    assert run["paths"]["file"].startswith(str(tmp_path))
-    assert "forests of randomized trees" in " ".join(run["references"])
-    assert str(tmp_path) not in (out / "report.html").read_text(encoding="utf-8")
-    steps = ("read", "encode", "importances", "relevance", "boundaries", "write", "report")
-    assert tuple(run["timings"]) == steps
-    assert result.stderr == ""
-
-
 def test_relevance_and_boundaries_of_an_exclusive_or(copied, out):
     result, run = done(out, "exact", copied, "--target", "y")
     kinds = by_name(out, "relevance")
@@ -176,12 +136,6 @@ def test_too_many_boundaries_are_left_out(copied, out, monkeypatch):
     assert "<h2>Markov boundaries</h2>" not in page(out)
 
 
-def test_default_search_is_cut_where_there_are_many_features(monkeypatch):
-    monkeypatch.setattr("duramen.analyses.exact._SETS", count_subsets(7, 3))
-    digits = datasets.digits7()
-    assert exact(digits.X, digits.y).run.settings["max_degree"] == 2
-
-
 # --- as it should be -----------------------------------------------------------------------------
 
 
@@ -194,44 +148,24 @@ def test_long_runs_are_forewarned_of(digits, out, monkeypatch):
     assert result.stderr == ""
 
 
-def test_progress_is_shown_if_asked_for(capsys):
-    problem = datasets.digits7()
-    exact(problem.X, problem.y, max_features=2)
-    assert capsys.readouterr().err == ""
-    exact(problem.X, problem.y, max_features=2, verbose=1)
-    assert "importances:" in capsys.readouterr().err
-
-
 # --- what it refuses -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "words, message",
-    [
-        ([], "give a FILE and --target NAME, or --demo for the primary tumor set"),
-        (["FILE"], "--target is missing"),
-        (["FILE", "--target", "riks"], "did you mean 'risk'?"),
-        (["FILE", "--target", "risk", "--drop", "aeg"], "did you mean 'age'?"),
-        (["FILE", "--target", "risk", "--categorical", "ages"], "did you mean 'age'?"),
-        (
-            ["FILE", "--target", "risk", "--criterion", "variance"],
-            "must be auto or gini",
-        ),
-        (
-            ["FILE", "--target", "score", "--criterion", "gini"],
-            "must be auto or variance",
-        ),
-        (["FILE", "--target", "risk", "--cut", "best"], "cut must be 'random'"),
-        (["FILE", "--target", "risk", "--splits", "any"], "'patient'"),
-        (["FILE", "--target", "risk", "--jobs", "0"], "--n-jobs must be"),
-        (["--demo", "--n-bins", "1"], "--n-bins must be"),
-        (["--demo", "--level", "-1"], "--level must be"),
-        (["--demo", "--target", "y"], "--demo brings its own data"),
-    ],
-)
-def test_mistakes_of_the_user(words, message, patients, out):
-    words = [str(patients) if word == "FILE" else word for word in words]
-    assert_refused("exact", out, words, message)
+REFUSED = {
+    "": "give a FILE and --target NAME, or --demo for the primary tumor set",
+    "FILE --target risk --criterion variance": "must be auto or gini",
+    "FILE --target score --criterion gini": "must be auto or variance",
+    "FILE --target risk --cut best": "cut must be 'random'",
+    "FILE --target risk --splits any": "'patient'",
+    "--demo --n-bins 1": "--n-bins must be",
+    "--demo --level -1": "--level must be",
+}
+
+
+@pytest.mark.parametrize("line", REFUSED)
+def test_mistakes_of_the_user(line, patients, out):
+    words = [str(patients) if word == "FILE" else word for word in line.split()]
+    assert_refused("exact", out, words, REFUSED[line])
 
 
 def test_what_is_hopeless_is_refused(tmp_path, out):

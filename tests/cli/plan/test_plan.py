@@ -1,12 +1,9 @@
-import numpy as np
-import pyarrow.csv as pa_csv
-import pyarrow.parquet as pq
 import pytest
-from tests.cli.commands import FILES, assert_refused, done, duramen
+from tests.cli.commands import assert_refused, done, duramen
 
 from duramen.analyses.plan import numbers_by_degree
 from duramen.io.store.reader import memory_bytes
-from duramen.theory import expected_trees, search_plan
+from duramen.theory import search_plan
 
 ASKED = ["--n-rows", 1000, "--n-features", 10_000, "--memory", "1MB", "--relevant", "0:5,1:3,2:1"]
 
@@ -50,32 +47,6 @@ def test_gives_the_advice_of_the_theory(out):
     assert result.stderr == ""
 
 
-@pytest.mark.smoke
-def test_writes_four_files(out):
-    done(out, "plan", *ASKED)
-    assert sorted(path.name for path in out.iterdir()) == FILES
-    table = pq.read_table(out / "result.parquet").to_pydict()
-    again = pa_csv.read_csv(out / "result.csv").to_pydict()
-    assert list(again) == list(table)
-    expected = advice()
-    assert table["keep"] == [0.0, 0.5, 1.0] == again["keep"]
-    assert table["subspace"] == [expected.subspace] * 3
-    assert [a for a, best in zip(table["keep"], table["advised"], strict=True) if best] == [
-        expected.keep
-    ]
-    for name in ("trees", "trees_to_find", "trees_to_see", "chain_trees", "marginal_trees"):
-        assert table[name] == [getattr(option, name) for option in expected.options]
-        np.testing.assert_allclose(again[name], table[name])
-    chain = {
-        "scenario": "chain",
-        "n_features": 10_000,
-        "subspace": expected.subspace,
-        "n_relevant": 3,
-    }
-    assert table["chain_trees"] == [expected_trees(**chain, keep=a) for a in (0.0, 0.5, 1.0)]
-    assert table["chance_degree_2"] == [option.chances[2] for option in expected.options]
-
-
 # --- what it is given ----------------------------------------------------------------------------
 
 
@@ -114,13 +85,8 @@ def test_numbers_of_relevant_features(options, counts):
         ({"--memory": "lots"}, "--memory must be a size such as '512MB'"),
         ({"--memory": "1PB"}, "got '1PB'"),
         ({"--relevant": "ten"}, "--relevant must be numbers of features by degree"),
-        ({"--relevant": "1:2:3"}, "got '1:2:3'"),
         ({"--relevant": "3,0:2"}, "each degree once, got '0:2'"),
         ({"--relevant": "5:1"}, "relevant must be at least 6 features"),
-        (
-            {"--relevant": "10001"},
-            "relevant must be at least 1 features",
-        ),
         ({"--memory": "1kB"}, "memory must be at least"),
         ({"--risk": "0"}, "risk must be"),
         ({"--keep": "1.5"}, "keep must be"),

@@ -67,20 +67,6 @@ def test_clusters_are_offered_where_rows_are_too_few(tmp_path):
     assert json.loads(report.run.to_json())["results"]["direct"] == record["results"]["direct"]
 
 
-def test_clusters_do_not_depend_on_the_target():
-    from duramen.analyses.ranking.direct import correlated_groups
-
-    table = frame().drop(columns=["y", "batch"])
-    groups = correlated_groups(dm.encode(table), 0.6)
-    assert [sorted(features) for features in groups.values()] == [["x0", "x1", "x2", "x3"]]
-
-
-def test_weights_are_refused_in_python():
-    table = frame().drop(columns="batch")
-    with pytest.raises(ValueError, match="direct=True: sample_weight must be None"):
-        dm.rank(dm.read(table, "y", sample_weight=np.linspace(1, 2, N)), direct=True)
-
-
 def test_strata_and_groups_that_the_test_beside_verdicts_uses():
     table = dm.read(frame(), "y", strata="batch", groups=np.arange(N))
     with pytest.raises(ValueError, match="strata has no effect with test='janitza'"):

@@ -1,19 +1,10 @@
 """`duramen rank --measure`."""
 
-import re
-from dataclasses import replace
-
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from tests.cli.commands import assert_refused, done
-
-import duramen as dm
-from duramen.analyses.ranking.forest import choose
-from duramen.importances import (
-    catalogue,
-)
 
 pytestmark = pytest.mark.filterwarnings("ignore:vote_change. p-values shrink")
 
@@ -53,26 +44,7 @@ def run(file, out, *words, trees=TREES):
     return done(out, "rank", file, "--trees", trees, *words)
 
 
-def page(out):
-    return (out / "report.html").read_text(encoding="utf-8")
-
-
-def titles(out):
-    return re.findall(r"<h[23]>(.*?)</h[23]>", page(out))
-
-
 # --- every measure -------------------------------------------------------------------------------
-
-
-def test_records_fit_their_functions():
-    assert [record.name for record in catalogue if record.default] == ["mdi", "mdi_oob", "mda"]
-    titles = [record.title for record in catalogue]
-    assert len(set(titles)) == len(titles)
-    for record in catalogue:
-        assert record.reading
-        assert record.caution
-        assert record.reference
-        assert record.name == "mdi_oob" or callable(getattr(dm.importances, record.name))
 
 
 # --- by default ----------------------------------------------------------------------------------
@@ -90,22 +62,6 @@ def test_without_bootstrap_a_random_forest_has_no_rows_out_of_bag(file, tmp_path
     assert silent.output == ""
 
 
-def test_a_default_that_rows_do_not_allow_is_left_out(tmp_path, monkeypatch):
-    """One row of the rarer class: with this seed no tree has it out of its bag."""
-    monkeypatch.setattr(catalogue, "_entries", dict(catalogue._entries))
-    catalogue.register(replace(catalogue["vote_change"], default=True), replace=True)
-    columns = {"x": list(range(8)), "y": ["a"] * 7 + ["b"]}
-    pq.write_table(pa.table(columns), tmp_path / "few.parquet")
-    words = ["rank", tmp_path / "few.parquet", "--target", "y", "--trees", 1, "--seed", 1]
-    words.extend(["--test", "none"])
-    result, record = done(tmp_path / "out", *words)
-    assert record["settings"]["measures"] == ["mdi_oob", "mdi", "mda"]
-    assert "note: vote-change left out: vote-change: rows of at least two classes" in result.stderr
-    assert "vote_change left out" in page(tmp_path / "out")
-    asking = [*words[1:], *asked("vote-change")]
-    assert_refused("rank", tmp_path / "no", asking, "at least two classes must be out of bag")
-
-
 # --- what it refuses -----------------------------------------------------------------------------
 
 
@@ -114,10 +70,3 @@ def test_what_a_measure_that_was_asked_for_says_is_the_users_error(tmp_path):
     pq.write_table(pa.table(columns), tmp_path / "few.parquet")
     words = [tmp_path / "few.parquet", "--target", "y", *asked("mdi", "holdout-mda")]
     assert_refused("rank", tmp_path / "out", words, "class 'b' has 1 row,")
-
-
-def test_choice_keeps_the_order_and_drops_what_comes_twice():
-    options = {"forest": "random-forest", "task": "classification", "out_of_bag": True}
-    chosen, *_ = choose(("air", "mdi", "air"), **options)
-    assert [measure.name for measure in chosen] == ["air", "mdi"]
-    assert [measure.name for measure in choose("auto", **options)[0]] == ["mdi_oob", "mdi", "mda"]

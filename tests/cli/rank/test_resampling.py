@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
-from tests.cli.commands import done, duramen
+from tests.cli.commands import done
 from tests.cli.rank.tables import write_sum
 
 from duramen.analyses.ranking.precision import trees_words
@@ -51,22 +51,6 @@ def test_work_is_kept_and_announced(file, tmp_path, monkeypatch):
     ranked(file, tmp_path / "again", *words)
     first, again = ((tmp_path / name / "result.csv").read_bytes() for name in ("out", "again"))
     assert first == again
-
-
-def test_what_is_kept_is_said_when_the_work_is_stopped(file, tmp_path, monkeypatch):
-    (tmp_path / "kept-intervals").touch()
-
-    def stop(*_, **__):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("duramen.analyses.ranking.precision.confidence_intervals", stop)
-    words = ["--target", "y", "--test", "none", "--intervals", "--checkpoint", tmp_path / "kept"]
-    rows = ["--drop", "batch", "--drop", "person", "--trees", 5, "--out", tmp_path / "out"]
-    result = duramen("rank", file, *words, *rows)
-    assert result.exit_code == 130
-    assert "kept-intervals holds the work done so far" in " ".join(result.stderr.split())
-    assert "left out of the results: intervals" in " ".join(result.stderr.split())
-    assert "interval_low" not in pq.read_schema(tmp_path / "out" / "result.parquet").names
 
 
 def needed(to_rank, *, k=10, to_see=5.0, agreed=0.7):

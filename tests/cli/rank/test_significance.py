@@ -1,6 +1,5 @@
 """`duramen rank --test`."""
 
-import inspect
 import re
 import signal
 
@@ -12,20 +11,16 @@ from tests.cli.commands import assert_refused, done, duramen
 from tests.cli.rank.tables import write_sum
 
 import duramen as dm
-from duramen import Significance
 from duramen.analyses.ranking.significance import (
     columns_of,
-    selected_by,
 )
 from duramen.cli.ending import Stopped
-from duramen.importances import catalogue as measures
 from duramen.results.significance import ErrorRates
 from duramen.significance import catalogue as tests
 from duramen.significance.measured import Measured
 
 N, P, TREES = 80, 6, 20
 CER = "conditional-error-rate"
-PROBES = ("forest-probe-ranking", "probe-ranking")  # whose rates bound no error
 OPTIONS = {test.option: test for test in tests}
 LEFT_OUT = (
     "interrupted; left out of the results: the significance test, the directions of effects, the "
@@ -57,24 +52,6 @@ def page(out):
 
 
 # --- every method --------------------------------------------------------------------------------
-
-
-def test_records_fit_their_functions():
-    assert [test.name for test in tests if test.default] == ["max_t"]
-    for test in tests:
-        assert test.name == test.function.__name__
-        assert getattr(dm.significance, test.name) is test.function
-        assert any(test.suits(measure) for measure in measures) != test.of_rows
-        assert test.controls != (test.option in PROBES)
-        assert all(measure.testable for measure in measures if test.suits(measure))
-        assert test.title
-        assert test.promise
-        assert test.reference
-        assert test.takes("estimator") or not test.repeats
-        if test.repeats:
-            assert test.rounds(7) == 7
-        if test.takes("estimator"):
-            assert {"checkpoint", "verbose"} <= set(inspect.signature(test.function).parameters)
 
 
 @pytest.mark.parametrize(
@@ -127,17 +104,6 @@ def test_the_first_measure_that_can_be_is_tested(method, names, measure):
 
 
 # --- the report ----------------------------------------------------------------------------------
-
-
-def verdict(p_values):
-    names = tuple("abcd"[: len(p_values)])
-    scores = np.arange(len(names), 0, -1.0)
-    how = {"method": "altmann", "null": "Nothing.", "metadata": {"measure": "mdi"}}
-    return Significance(names, scores, np.array(p_values), **how)
-
-
-def test_features_selected_by_q_values():
-    assert selected_by(verdict([0.001, 0.9, 0.001, 0.9])) == ("a", "c")
 
 
 def test_columns_follow_the_names_and_tell_what_was_not_computed():

@@ -4,9 +4,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from tests.cli.commands import assert_refused, done, duramen
+from tests.cli.commands import assert_refused, done
 
-import duramen as dm
 from duramen.analyses.ranking import forest
 from duramen.data import NumberTarget, SurvivalTarget
 from duramen.data.target import encode_target, sampled_rows
@@ -114,20 +113,6 @@ def test_sample_of_the_rows(table, tmp_path):
     done(tmp_path / "d", "rank", table, "--target", "y", "--max-rows", N, *own)
     done(tmp_path / "e", "rank", table, "--target", "y", *own)
     assert figures(tmp_path / "d") == figures(tmp_path / "e")
-
-
-def test_sample_of_a_store(table, tmp_path):
-    dm.pack(table, tmp_path / "store")
-    words = [tmp_path / "store", "--target", "y", "--max-rows", 100]
-    for command in (["rank", "--trees", 9, "--test", "none"], ["select", "--selector", "mrmr"]):
-        results = []
-        for name, place in {"store": words[0], "table": table}.items():
-            out = tmp_path / f"{command[0]}-{name}"
-            result = duramen(*command, place, *words[1:], "--out", out)
-            assert result.exit_code == 0, result.output
-            assert "a random sample of 100 of 240" in " ".join(result.stderr.split())
-            results.append((out / "result.csv").read_bytes())
-        assert results[0] == results[1]
 
 
 def test_rows_drawn_keep_proportions():
