@@ -370,6 +370,7 @@ class NoTarget(Target):
     """
 
     words: ClassVar[str] = "no target"
+    description = "none"
 
     @property
     def task(self) -> Task:  # type: ignore[override]

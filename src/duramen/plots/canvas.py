@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Sized
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from duramen.results.summary import ACCENT as ACCENT
 from duramen.results.summary import AGAINST as AGAINST
+from duramen.support import checks
 from duramen.support.arrays import FloatArray
 from duramen.support.text import printable
 
@@ -92,12 +93,8 @@ def robust_limits(ax: Axes, values: FloatArray, axis: Literal["x", "y"] = "x") -
     first, last = float(values[inside].min()), float(values[inside].max())
     margin = 0.04 * (last - first)
     note = f"{beyond:,} value{'s' * (beyond > 1)} beyond the axis"
-    if axis == "x":
-        ax.set_xlim(first - margin, last + margin)
-        ax.set_xlabel(f"{ax.get_xlabel()} ({note})")
-    else:
-        ax.set_ylim(first - margin, last + margin)
-        ax.set_ylabel(f"{ax.get_ylabel()} ({note})")
+    title = getattr(ax, f"get_{axis}label")()
+    ax.set(**{f"{axis}lim": (first - margin, last + margin), f"{axis}label": f"{title} ({note})"})
 
 
 def signed_colors(faintest: float = 0.0) -> LinearSegmentedColormap:
@@ -116,6 +113,19 @@ def signed_colors(faintest: float = 0.0) -> LinearSegmentedColormap:
 def label(name: str, widest: int = 28) -> str:
     """Return a name as matplotlib shall draw it: one line, not too long, `$` not mathematics."""
     return printable(name, widest).replace("$", r"\$")
+
+
+def check_shown(owner: str, result: Sized, k: int) -> None:
+    """Check that a result has a feature, and the number of features to show."""
+    checks.check_integer(owner, "k", k, 1)
+    if not len(result):
+        raise ValueError(f"{owner}: result must have a feature, got none.")
+
+
+def circle(n: int) -> FloatArray:
+    """Return n places on a circle, clockwise from the top, shape (n, 2)."""
+    angles = np.pi / 2 - 2 * np.pi * np.arange(n) / n
+    return np.column_stack([np.cos(angles), np.sin(angles)])
 
 
 def rows_height(n: int, k: int = 20) -> float:

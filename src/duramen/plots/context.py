@@ -13,6 +13,7 @@ from duramen.plots.canvas import (
     INK,
     MUTED,
     axes_or_new,
+    check_shown,
     feature_axis,
     finish,
     label,
@@ -90,9 +91,7 @@ def context_effects(
     'effect (bits)'
     """
     owner = "plots.context_effects"
-    checks.check_integer(owner, "k", k, 1)
-    if not len(result):
-        raise ValueError(f"{owner}: result must have a feature, got none.")
+    check_shown(owner, result, k)
     value = _value(owner, result, context)
     c, best = result.contexts.index(value), result.order()[:k]
     dependent = result.verdicts(alpha, control)[c, best] != INDEPENDENT

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from duramen.plots.canvas import (
     INK,
     MUTED,
     axes_or_new,
+    check_shown,
     feature_axis,
     finish,
     in_cell,
@@ -73,8 +75,7 @@ def p_values(significance: Significance, *, ax: Axes | None = None) -> Axes:
     >>> [int(bar.get_height()) for bar in dm.plots.p_values(result).patches][:2]
     [1, 0]
     """
-    if not len(significance):
-        raise ValueError("plots.p_values: significance must have a feature, got none.")
+    check_shown("plots.p_values", significance, 1)
     # Bins are (0, 1/20], (1/20, 2/20] ...; 0 is in the first.
     place = np.ceil(significance.p_values * BINS - _ROUNDING).astype(np.int64) - 1
     counts = np.bincount(np.clip(place, 0, BINS - 1), minlength=BINS)
@@ -145,9 +146,7 @@ PermutedImportances
         result = result.importances
     if isinstance(result, PermutedImportances):
         result = result.importances
-    checks.check_integer("plots.ranking", "k", k, 1)
-    if not len(result):
-        raise ValueError("plots.ranking: result must have a feature, got none.")
+    check_shown("plots.ranking", result, k)
     best = result.summary(k)
     names = best.columns[1].cells
     drawn = next(column for column in best.columns if column.bars is not None)
@@ -231,9 +230,7 @@ def by_degree(
             "Hint: mdi(forest, by_degree=True)."
         )
     checks.check_integer("plots.by_degree", "columns", columns, 2)
-    checks.check_integer("plots.by_degree", "k", k, 1)
-    if not len(importances):
-        raise ValueError("plots.by_degree: importances must have a feature, got none.")
+    check_shown("plots.by_degree", importances, k)
     best = importances.top(k)
     parts = np.asarray(best.by_degree)
     titles = [str(degree) for degree in range(parts.shape[1])]
@@ -447,9 +444,15 @@ def direct_features(
     >>> [label.get_text() for label in ax.get_yticklabels()]
     ['a', 'b']
     """
-    checks.check_integer("plots.direct_features", "k", k, 1)
-    names, sizes = _drawn(result, clusters, k)
-    index = checks.places_of(names, result.names, "plots.direct_features: clusters")
+    owner = "plots.direct_features"
+    check_shown(owner, result if clusters is None else list(chain.from_iterable(clusters)), k)
+    blocks = [list(result.top(k).names)] if clusters is None else clusters
+    names, sizes = list[str](), list[int]()
+    for members in blocks:
+        here = list(members)[: k - len(names)]
+        names += here
+        sizes += [len(here)] if clusters is not None and here else []
+    index = checks.places_of(names, result.names, f"{owner}: clusters")
     shown = result.take(np.array(index, dtype=np.intp))
     ax = axes_or_new(ax, 6.4, 0.9 + 0.26 * len(names))
     ends = np.cumsum(sizes)
@@ -468,25 +471,6 @@ def direct_features(
         text.set_fontweight("bold" if here else "normal")
     ax.set_xlim(0, 1.05 * max(float(given_others.max()), float(alone.max()), 1.5))
     return finish(ax, "-log10 of q", grid="x", ticks="x")
-
-
-def _drawn(
-    result: ConditionalSignificance, clusters: Sequence[Sequence[str]] | None, k: int
-) -> tuple[list[str], list[int]]:
-    """Return the features to draw, from the top, and how many each block has of them."""
-    if clusters is None:
-        best = list(result.top(k).names)
-        if not best:
-            raise ValueError("plots.direct_features: result must have a feature, got none.")
-        return best, [0]
-    names, sizes = list[str](), list[int]()
-    for members in clusters:
-        here = list(members)[: k - len(names)]
-        names += here
-        sizes += [len(here)] * bool(here)
-    if not names:
-        raise ValueError("plots.direct_features: clusters must have a feature, got none.")
-    return names, sizes
 
 
 DIRECT_FEATURES = figure(

@@ -16,6 +16,7 @@ from duramen.plots.canvas import (
     INK,
     MUTED,
     axes_or_new,
+    check_shown,
     feature_axis,
     finish,
     label,
@@ -200,9 +201,7 @@ def waterfall(
 
 def _largest(function: str, result: LocalImportances, k: int) -> NDArray[np.intp]:
     """Return the indices of the features of largest mean size."""
-    check_integer(function, "k", k, 1)
-    if not len(result) or not result.names:
-        raise ValueError(f"{function}: result must have a row and a feature, got none.")
+    check_shown(function, result.names if len(result) else (), k)
     return np.argsort(-result.mean_absolute(), kind="stable")[:k]
 
 

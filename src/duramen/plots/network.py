@@ -16,6 +16,7 @@ from duramen.plots.canvas import (
     INK,
     MUTED,
     axes_or_new,
+    circle,
     finish,
     label,
 )
@@ -158,8 +159,7 @@ def _placed(
     """Return the variables that are drawn, and their places."""
     if positions is None:
         nodes = np.unique(np.concatenate([sources, targets])).tolist()
-        angles = np.pi / 2 - 2 * np.pi * np.arange(len(nodes)) / len(nodes)
-        points = np.column_stack([np.cos(angles), np.sin(angles)])
+        points = circle(len(nodes))
     else:
         nodes = list(range(len(network.names)))
         points = np.asarray(positions, dtype=np.float64)
@@ -267,8 +267,7 @@ def interaction_network(
     most = float(np.abs(values).max()) or 1.0
     clear = np.asarray(columns.get("p_adjusted", np.zeros(len(values)))) <= alpha
     nodes, ends = np.unique(np.r_[first, second], return_inverse=True)
-    angles = np.pi / 2 - 2 * np.pi * np.arange(len(nodes)) / len(nodes)
-    places = np.column_stack([np.cos(angles), np.sin(angles)])
+    places = circle(len(nodes))
     ax = axes_or_new(ax, 6.4, 6.4)
     for k, value in enumerate(values.tolist()):
         line = places[ends[[k, k + len(values)]]]
