@@ -1,18 +1,18 @@
 import html as escaping
 import re
 from html.parser import HTMLParser
+from itertools import product
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import duramen as dm
 from duramen import Importances
-from duramen.analyses.exact import summarize
 from duramen.analyses.ranking.report import summarize as summarize_ranking
 from duramen.reports import Run, render
 from duramen.reports.report import plain
 from duramen.support.text import printable
-from duramen.theory.dependence import Relevance
 
 HOSTILE = (
     "<script>alert(1)</script>",
@@ -196,104 +196,49 @@ def test_settings_are_written_plainly():
 # --- exact importances and relevance -------------------------------------------------------------
 
 
-def about_one(name, relevance="weak", conditionings=((),), degree=0):
-    return Relevance(
-        name=name,
-        relevance=relevance,
-        degree=degree,
-        conditionings=conditionings,
-        marginal=degree == 0,
-        strong_information=0.0,
-        largest_information=0.1,
-        searched_degree=6,
-    )
+@pytest.fixture(scope="module")
+def exact():
+    """Report of columns with hostile names, of which the first two decide the class together."""
+    X = np.array(list(product([0, 1], repeat=7)))
+    y = X[:, 0] ^ X[:, 1]
+    frame = pd.DataFrame(X, columns=HOSTILE).assign(ill=y)
+    return dm.exact(frame, "ill", n_jobs=1)
 
 
-def exact_run(**changes):
-    settings = {
-        "criterion": "entropy",
-        "max_features": 1,
-        "max_depth": None,
-        "splits": "multiway",
-        "cut": "random",
-        "level": 0.0,
-        "cuts": {HOSTILE[0]: [0.25, 1.5]},
-    }
-    options = {
-        "command": "duramen exact cells.csv --target type",
-        "seed": None,
-        "settings": {**settings, **changes.pop("settings", {})},
-        "results": {"information": 0.98, "impurity": 1.5},
-    }
-    return a_run(**{**options, **changes})
+def test_exact_report_tells_importance_and_relevance(exact):
+    table = exact.section("Importance and relevance")
+    assert set(table.column("feature")) == set(HOSTILE)
+    row = table.column("feature").index(HOSTILE[0])
+    assert table.column("relevance")[row] == "strong"
+    assert table.column("relevant given")[row] == HOSTILE[1]
+    headline = dict(exact.headline)
+    assert headline["strongly relevant"] == "2"
+    assert headline["Markov boundaries"] == "1"
+    assert exact.section("Markov boundaries").lines == (f"{HOSTILE[0]}, {HOSTILE[1]}",)
+    assert "seed" not in dict(exact.section("Command and settings").facts)
 
 
-def exact_report(run=None, **changes):
-    others = HOSTILE[1:]
-    relevance = [
-        about_one(HOSTILE[0], "strong", ((others[0],), (others[1], others[2])), 1),
-        *(about_one(name) for name in others[:-2]),
-        about_one(others[-2], "irrelevant", (), None),
-        about_one(others[-1], "unknown", (), None),
-    ]
-    options = {"relevance": relevance, "boundaries": [HOSTILE[:2], HOSTILE[1:3]]}
-    bare = example(standard_error=None, metadata={"population": {"criterion": "entropy"}})
-    return summarize(bare, run or exact_run(), **{**options, **changes})
-
-
-def test_exact_report_tells_importance_and_relevance():
-    report = exact_report()
-    table = report.section("Importance and relevance")
-    assert table.column("feature") == HOSTILE
-    assert table.column("relevance") == ("strong", *["weak"] * 4, "irrelevant", "unknown")
-    assert table.column("degree") == ("1", "0", "0", "0", "0", "", "")
-    options = table.column("relevant given")
-    assert options[0] == f"{HOSTILE[1]}; {HOSTILE[2]} + {HOSTILE[3]}"
-    assert options[1:] == ("nothing",) * 4 + ("", "")
-    headline = dict(report.headline)
-    assert headline["strongly relevant"] == "1"
-    assert headline["weakly relevant"] == "4"
-    assert headline["bits, of 1.5000"] == "0.9800"
-    assert headline["Markov boundaries"] == "2"
-    assert "seed" not in dict(report.section("Command and settings").facts)
-    assert report.section("Markov boundaries").lines[0] == f"{HOSTILE[0]}, {HOSTILE[1]}"
-
-
-def test_exact_page_is_safe_and_needs_nothing_else():
-    html = render(exact_report(left_out=[HOSTILE[0]], notes=[HOSTILE[1]]))
+def test_exact_page_is_safe_and_needs_nothing_else(exact):
+    html = render(exact)
     assert_needs_nothing_else(html)
     page = Page(html)
     assert not page.named("script")
     assert not page.named("img")
     assert len(page.named("svg")) == 1
-    assert page.words.count(HOSTILE[0]) >= 5
+    assert page.words.count(HOSTILE[0]) >= 3
     for words in ("infinitely many totally randomized trees", "all that the features together"):
         assert words in page.words
 
 
-def test_exact_report_shortens_what_is_long():
-    sets = tuple((name,) for name in "abcdefgh")
-    relevance = [about_one(name, "weak", sets, 1) for name in HOSTILE]
-    boundaries = [[f"b{k}"] for k in range(50)]
-    report = exact_report(relevance=relevance, boundaries=boundaries, n_rows=3)
-    table = report.section("Importance and relevance")
-    assert table.column("relevant given") == ("a; b; c; and 5 more",) * 3
-    assert table.note.startswith("The first 3 of 7 features")
-    lines = report.section("Markov boundaries").lines
-    assert (len(lines), lines[-1]) == (21, "and 30 more")
-
-
-def test_exact_report_of_nothing_and_of_limits():
-    report = exact_report(boundaries=[()])
-    assert report.section("Markov boundaries").lines == ("the empty set",)
-    report = exact_report(boundaries=None, left_out=["Too many."])
-    assert report.section("Not computed").lines == ("Too many.",)
-    assert "Markov boundaries" not in [section.title for section in report.sections]
-    run = exact_run(settings={"max_depth": 2, "max_features": 3, "level": 0.1, "cut": "best"})
-    words = Page(render(exact_report(run))).words
+def test_exact_report_names_the_trees_and_what_was_not_computed():
+    digits = dm.datasets.digits7()
+    options = {"max_depth": 2, "max_features": 3, "level": 0.1, "max_degree": 1}
+    report = dm.exact(digits.X, digits.y, **options)
+    words = Page(render(report)).words
     assert "trees of depth 2 with the best of 3 candidates at a node, multiway splits" in words
     assert "Full trees would make it all" in words
     assert "at most 0.1 bits counts as nothing" in words
+    assert report.section("Not computed").lines[0].startswith("Relevance was tested given up to 1")
 
 
 # --- a plan --------------------------------------------------------------------------------------

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -17,7 +16,6 @@ from duramen.reading.tables import read
 from duramen.reports.report import (
     HELD,
     Report,
-    Run,
     Section,
     Table,
     degree_charts,
@@ -258,19 +256,21 @@ def exact(
             not_computed.append(f"Markov boundaries are not listed. {error}")
 
     with faults_of_ours():
+        information = dist.impurity_decrease(range(dist.n_features), criterion=impurity)
+        uncertainty = dist.impurity(criterion=impurity)
         results: dict[str, Any] = {
             "importance_sum": float(importances.values.sum()),
-            "information": dist.impurity_decrease(range(dist.n_features), criterion=impurity),
-            "impurity": dist.impurity(criterion=impurity),
+            "information": information,
+            "impurity": uncertainty,
             "unit": importances.unit,
             "distinct_rows": dist.n_rows,
             "relevance": {kind: kinds[kind] for kind in _KINDS},
             "n_markov_boundaries": None if boundaries is None else len(boundaries),
             "markov_boundaries": None if boundaries is None else boundaries[:_LISTED],
         }
-        facts = {"n_features": dist.n_features, "findings": provenance.records(_OF_READING)}
+        of_data = {"n_features": dist.n_features, "findings": provenance.records(_OF_READING)}
         run = execution.record(
-            {**data.facts(), **facts},
+            {**data.facts(), **of_data},
             settings={
                 **trees,
                 "splits": splits,
@@ -285,13 +285,112 @@ def exact(
             },
             results=results,
         )
-        return summarize(
-            importances,
+
+        # --- the table and the sections ---
+        ranked = [relevance[j] for j in importances.order()]
+        best = importances.top(HELD)
+        shown, conditionings = ranked[: len(best)], []
+        for entry in shown:
+            sets = [" + ".join(names) or "nothing" for names in entry.conditionings]
+            more = len(sets) - _CONDITIONINGS
+            sets[_CONDITIONINGS:] = [f"and {more:,} more"] if more > 0 else []
+            conditionings.append("; ".join(sets))
+        degrees = ["" if entry.degree is None else str(entry.degree) for entry in shown]
+        title = "importance" if best.unit == "1" else best.unit
+        sections: list[Section | Table] = [
+            *degree_charts(importances, columns=_DEGREES),
+            Table(
+                "Importance and relevance",
+                (
+                    places(len(best), "rank"),
+                    Column("feature", best.names, "name"),
+                    Column(title, fixed(best.values, 5), bars=best.values),
+                    Column("relevance", [entry.relevance for entry in shown], "words"),
+                    Column("degree", degrees),
+                    Column("relevant given", conditionings, "words"),
+                ),
+                rows_note(min(_ROWS, len(ranked)), len(ranked)),
+                shown=_ROWS,
+                total=len(ranked),
+                main=True,
+            ),
+        ]
+        unit = {"entropy": "bits", "gini": "Gini impurity", "variance": "variance"}[impurity]
+        of_all = f"{information:.4f} of {uncertainty:.4f} {unit}"
+        facts = {f"{unit}, of {uncertainty:.4f}": f"{information:.4f}"}
+        facts |= {f"{kind}ly relevant": f"{kinds[kind]:,}" for kind in ("strong", "weak")}
+        if boundaries is not None:
+            n = len(boundaries)
+            facts["Markov boundaries"] = f"{n:,}"
+            brief = [f"{n:,} Markov boundar{'y' if n == 1 else 'ies'}:"]
+            for names in boundaries[:3]:
+                members = joined([printable(name) for name in names], shown=_MEMBERS)
+                brief.append(f"  {len(names)}: {members or 'the empty set'}")
+            lines = [", ".join(names) or "the empty set" for names in boundaries[:_BOUNDARIES]]
+            for texts, most, indent in ((brief, 3, "  "), (lines, _BOUNDARIES, "")):
+                texts += [f"{indent}and {n - most:,} more"] if n > most else []
+            section = Section("Markov boundaries", tuple(lines), points=True, brief=tuple(brief))
+            sections.append(section)
+        if notes:
+            sections.append(Section("Data preparation", tuple(notes), points=True))
+        if not_computed:
+            lines = not_computed
+            sections.append(Section("Not computed", tuple(lines), brief=tuple(lines)))
+
+        # --- how to read it ---
+        deep = "" if max_depth is None else f" of depth {max_depth}"
+        kind_of_trees = f"totally randomized trees{deep}"
+        if max_features > 1:
+            kind_of_trees = f"trees{deep} with the best of {max_features} candidates at a node"
+        cuts_of_trees = "" if cut == "random" else f", {cut} cuts"
+        kind_of_trees = f"infinitely many {kind_of_trees}, {splits} splits{cuts_of_trees}"
+        added = f"{float(importances.values.sum()):.4f}"
+        whole = "all that the features together account for, " + f"{information:.4f} {unit}"
+        meaning = f": {whole}." if max_depth is None else f". Full trees would make it {whole}."
+        none = f"at most {level:g} bits counts" if level else "no information counts"
+        return page(
+            ExactReport,
             run,
-            relevance=relevance,
-            boundaries=boundaries,
-            left_out=not_computed,
-            notes=notes,
+            facts=facts,
+            sections=sections,
+            reading=[
+                f"The importances are those of {kind_of_trees}, grown on all rows. They are "
+                "computed, not estimated, and so depend neither on a seed nor on a number of "
+                "trees.",
+                f"An importance is a mean decrease of impurity. They add up to {added}{meaning}",
+                "A feature is relevant if it adds information about the target to some set of "
+                "other features, strongly relevant if to all other features together, weakly "
+                "relevant if only to smaller sets. Its degree is the size of the smallest set "
+                "given which it is relevant; the table names the minimal such sets. Here "
+                f"{none} as nothing.",
+                "A Markov boundary is a minimal set of features with all the information that the "
+                "features have about the target. Every boundary contains the strongly relevant "
+                "features; copies can replace each other. No level applies to boundaries.",
+            ],
+            cautions=_CAVEATS,
+            kind="exact importances and relevance",
+            title=f"Exact importances of the features for {run.target}",
+            conclusion=f"The {data.n_rows:,} rows are taken as the whole population, without "
+            "sampling error: of a sample, nearly every feature is relevant, and most are strongly "
+            "relevant where there are few rows. duramen rank tests features of a sample.",
+            subject=(
+                f"All features together account for {of_all} of {printable(run.target or '')}",
+                f"Importances of {kind_of_trees}: {added} in all",
+            ),
+            table={
+                **importances.top(len(importances)).columns(),
+                "relevance": [entry.relevance for entry in ranked],
+                "degree": pa.array([entry.degree for entry in ranked], pa.int64()),
+                "conditionings": [
+                    json.dumps(entry.conditionings, ensure_ascii=False) for entry in ranked
+                ],
+                "strong_information": [entry.strong_information for entry in ranked],
+                "largest_information": [entry.largest_information for entry in ranked],
+            },
+            references=references(population_importances),
+            importances=importances,
+            relevance=tuple(relevance),
+            boundaries=None if boundaries is None else tuple(map(tuple, boundaries)),
         )
 
 
@@ -310,129 +409,3 @@ def _distribution(
         cuts = {name: points.tolist() for name, points in table.cuts.items()}
     dist = FiniteDistribution.from_table(table, data.y, weights=data.weights)
     return dist, cuts
-
-
-# --- the report -----------------------------------------------------------------------------------
-
-
-def summarize(
-    importances: Importances,
-    run: Run,
-    *,
-    relevance: Sequence[Relevance],
-    boundaries: Sequence[Sequence[str]] | None = None,
-    left_out: Sequence[str] = (),
-    notes: Sequence[str] = (),
-    n_rows: int = _ROWS,
-) -> ExactReport:
-    """Return the report; `left_out` says what was not computed, and why."""
-    settings, criterion = run.settings, importances.metadata["population"]["criterion"]
-    unit = {"entropy": "bits", "gini": "Gini impurity", "variance": "variance"}[criterion]
-    of_all, impurity = (f"{run.results[name]:.4f}" for name in ("information", "impurity"))
-    K, depth = settings["max_features"], settings["max_depth"]
-    deep = "" if depth is None else f" of depth {depth}"
-    trees = "totally randomized trees" + deep
-    if K > 1:
-        trees = f"trees{deep} with the best of {K} candidates at a node"
-    trees = f"infinitely many {trees}, {settings['splits']} splits"
-    if settings["cut"] != "random":
-        trees += f", {settings['cut']} cuts"
-    added = f"{float(importances.values.sum()):.4f}"
-    whole = f"all that the features together account for, {of_all} {unit}"
-    meaning = f"An importance is a mean decrease of impurity. They add up to {added}"
-    meaning += f": {whole}." if depth is None else f". Full trees would make it {whole}."
-    none = f"at most {settings['level']:g} bits counts"
-    if not settings["level"]:
-        none = "no information counts"
-
-    facts = {f"{unit}, of {impurity}": of_all}
-    for kind in ("strong", "weak"):
-        count = sum(entry.relevance == kind for entry in relevance)
-        facts[f"{kind}ly relevant"] = f"{count:,}"
-    ranked = [relevance[j] for j in importances.order()]
-    best, n_shown = importances.top(HELD), min(n_rows, len(importances))
-    shown, conditionings = ranked[: len(best)], []
-    for entry in shown:
-        sets = [" + ".join(names) or "nothing" for names in entry.conditionings]
-        more = len(sets) - _CONDITIONINGS
-        sets[_CONDITIONINGS:] = [f"and {more:,} more"] if more > 0 else []
-        conditionings.append("; ".join(sets))
-    degrees = ["" if entry.degree is None else str(entry.degree) for entry in shown]
-    title = "importance" if best.unit == "1" else best.unit
-    sections: list[Section | Table] = [
-        *degree_charts(importances, columns=_DEGREES),
-        Table(
-            "Importance and relevance",
-            (
-                places(len(best), "rank"),
-                Column("feature", best.names, "name"),
-                Column(title, fixed(best.values, 5), bars=best.values),
-                Column("relevance", [entry.relevance for entry in shown], "words"),
-                Column("degree", degrees),
-                Column("relevant given", conditionings, "words"),
-            ),
-            rows_note(n_shown, len(importances)),
-            shown=n_rows,
-            total=len(importances),
-            main=True,
-        ),
-    ]
-    if boundaries is not None:
-        n = len(boundaries)
-        facts["Markov boundaries"] = f"{n:,}"
-        brief = [f"{n:,} Markov boundar{'y' if n == 1 else 'ies'}:"]
-        for names in boundaries[:3]:
-            members = joined([printable(name) for name in names], shown=_MEMBERS)
-            brief.append(f"  {len(names)}: {members or 'the empty set'}")
-        lines = [", ".join(names) or "the empty set" for names in boundaries[:_BOUNDARIES]]
-        for texts, most, indent in ((brief, 3, "  "), (lines, _BOUNDARIES, "")):
-            texts += [f"{indent}and {n - most:,} more"] if n > most else []
-        section = Section("Markov boundaries", tuple(lines), points=True, brief=tuple(brief))
-        sections.append(section)
-    if notes:
-        sections.append(Section("Data preparation", tuple(notes), points=True))
-    if left_out:
-        sections.append(Section("Not computed", tuple(left_out), brief=tuple(left_out)))
-    return page(
-        ExactReport,
-        run,
-        facts=facts,
-        sections=sections,
-        reading=[
-            f"The importances are those of {trees}, grown on all rows. They are computed, not "
-            "estimated, and so depend neither on a seed nor on a number of trees.",
-            meaning,
-            "A feature is relevant if it adds information about the target to some set of other "
-            "features, strongly relevant if to all other features together, weakly relevant if "
-            "only to smaller sets. Its degree is the size of the smallest set given which it is "
-            f"relevant; the table names the minimal such sets. Here {none} as nothing.",
-            "A Markov boundary is a minimal set of features with all the information that the "
-            "features have about the target. Every boundary contains the strongly relevant "
-            "features; copies can replace each other. No level applies to boundaries.",
-        ],
-        cautions=_CAVEATS,
-        kind="exact importances and relevance",
-        title=f"Exact importances of the features for {run.target}",
-        conclusion=f"The {run.n_rows or 0:,} rows are taken as the whole population, without "
-        "sampling error: of a sample, nearly every feature is relevant, and most are strongly "
-        "relevant where there are few rows. duramen rank tests features of a sample.",
-        subject=(
-            f"All features together account for {of_all} of {impurity} {unit} of "
-            f"{printable(run.target or '')}",
-            f"Importances of {trees}: {added} in all",
-        ),
-        table={
-            **importances.top(len(importances)).columns(),
-            "relevance": [entry.relevance for entry in ranked],
-            "degree": pa.array([entry.degree for entry in ranked], pa.int64()),  # some are missing
-            "conditionings": [
-                json.dumps(entry.conditionings, ensure_ascii=False) for entry in ranked
-            ],
-            "strong_information": [entry.strong_information for entry in ranked],
-            "largest_information": [entry.largest_information for entry in ranked],
-        },
-        references=references(population_importances),
-        importances=importances,
-        relevance=tuple(relevance),
-        boundaries=None if boundaries is None else tuple(map(tuple, boundaries)),
-    )
