@@ -23,7 +23,6 @@ from duramen.cli.ending import (
     lost_stops,
     out_of_memory,
 )
-from duramen.support.checks import gathered_warnings
 
 unseen: set[str] = set()
 """Folders that the user does not know, which messages leave out of names."""
@@ -175,6 +174,8 @@ def user_errors(command: str, quiet: bool = False) -> Iterator[None]:
 @contextmanager
 def warnings_as_notes(quiet: bool) -> Iterator[None]:
     """Show the warnings of the library as plain lines on standard error."""
+    from duramen.support.checks import gathered_warnings  # with numpy
+
     with gathered_warnings() as gathered:
         yield
     notes(map(str, gathered), quiet)

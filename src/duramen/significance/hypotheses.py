@@ -94,11 +94,6 @@ class Hypotheses:
         """Hypotheses of a hierarchy about groups, and about features in none."""
         return np.arange(len(self)) if self.parents is None else np.flatnonzero(self.parents < 0)
 
-    @property
-    def members(self) -> IntArray:
-        """Hypotheses of a hierarchy about members of groups."""
-        return np.setdiff1d(np.arange(len(self)), self.top)
-
     def pooled(self, values: FloatArray, how: Aggregation = "sum") -> FloatArray:
         """Return numbers of hypotheses from those of features, shape (..., p)."""
         features = np.concatenate(self.features)

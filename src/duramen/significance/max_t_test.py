@@ -530,7 +530,7 @@ def _nested(
     Group after group has the least adjusted p-values; a member has none below that of its group.
     """
     assert tested.parents is not None
-    top, members = tested.top, tested.members
+    top, members = tested.top, np.flatnonzero(tested.parents >= 0)
     single = np.array([tested.features[h][0] for h in members], dtype=np.intp)
     result = {}
     for name, values in of_groups.items():

@@ -270,16 +270,39 @@ class _Scan:
         features, feature = np.unique(of_values, return_inverse=True)
         model = additive_model(data.table, target, every, n_cuts, unit)
         residuals, weights = model.residuals, np.einsum("kkn->kn", model.weights)
-        drawn = _drawn_residuals(model, target.codes is not None, unit, n, seed)
-        variances = weights
+        variances, inflated = weights, _inflated(model, unit)
+
+        # Residuals under the null hypothesis, refitted to first order. Classes of independent rows
+        # are drawn by their probabilities; others are multiplied by a random sign of the unit.
+        random, rows, n_units = np.random.default_rng(seed), len(unit), int(unit.max()) + 1
+        if target.codes is not None and n_units == rows:
+            below = np.cumsum(np.vstack([1.0 - model.means.sum(axis=0), model.means]), axis=0)
+            uniform = random.random((n, 1, rows))
+            drawn = model.refitted(((uniform >= below[:-1]) & (uniform < below[1:])) - model.means)
+        else:
+            signs = random.integers(0, 2, (n, 1, n_units)).astype(np.float64) * 2.0 - 1.0
+            drawn = model.refitted(signs[:, :, unit] * inflated)
         if target.codes is None:
-            variances = _inflated(model, unit) ** 2
+            variances = inflated**2
         elif len(residuals) > 1:  # the first class has no predictor of its own
             residuals = np.vstack([-residuals.sum(axis=0), residuals])
             drawn = np.concatenate([-drawn.sum(axis=1, keepdims=True), drawn], axis=1)
             first = np.maximum(1.0 - model.means.sum(axis=0), 0.0)
             variances = weights = np.vstack([first * (1.0 - first), weights])
+
+        # Mid-ranks of features, 0 for labels without an order, and where more than half of the rows
+        # have one value: few rows would decide on products with it. Missing values are above all.
+        ranks = np.zeros((rows, len(features)), dtype=np.float32, order="F")
         bits = (52 - int(np.ceil(np.log2(max(data.n_rows, 2))))) // 2
+        multiple = 2.0 ** (bits // 2)
+        for place, j in enumerate(features.tolist()):
+            _, codes, counts = np.unique(
+                data.table.codes(j), return_inverse=True, return_counts=True
+            )
+            ordered = data.table.kinds[j] != "nominal" or len(counts) == 2
+            if ordered and counts.max() <= rows / 2:
+                of_values = np.round(midranks(counts) * (multiple / rows))
+                ranks[:, place] = of_values[codes] / multiple
         sizes = [np.abs(residuals), np.sqrt(variances), np.abs(drawn).max(axis=0, initial=0.0)]
         scale = 2.0**bits / np.maximum(np.max(sizes, axis=(0, 2)), 1e-300)[:, np.newaxis]
         most = 1.0 if target.codes is None else _EVEN
@@ -290,7 +313,7 @@ class _Scan:
             features,
             values,
             feature,
-            _ranks(data.table, features, 2.0 ** (bits // 2)),
+            ranks,
             np.round(residuals * scale),
             np.round(weights / most * 2.0**bits) / 2.0**bits,
             np.round(variances * scale**2),
@@ -340,24 +363,6 @@ class _Scan:
             "value": values[order],
             "largest": largest,
         }
-
-
-def _drawn_residuals(
-    model: AdditiveModel, classes: bool, unit: IntArray, n: int, seed: int
-) -> FloatArray:
-    """Draw residuals under the null hypothesis, refitted to first order; shape (n, m, rows).
-
-    Classes of independent rows are drawn by their probabilities. Numbers, and rows of groups, have
-    their residuals multiplied by a random sign of the unit.
-    """
-    random, rows, n_units = np.random.default_rng(seed), len(unit), int(unit.max()) + 1
-    if classes and n_units == rows:
-        below = np.cumsum(np.vstack([1.0 - model.means.sum(axis=0), model.means]), axis=0)
-        uniform = random.random((n, 1, rows))
-        drawn = (uniform >= below[:-1]) & (uniform < below[1:])
-        return model.refitted(drawn - model.means)
-    signs = random.integers(0, 2, (n, 1, n_units)).astype(np.float64) * 2.0 - 1.0
-    return model.refitted(signs[:, :, unit] * _inflated(model, unit))
 
 
 def _inflated(model: AdditiveModel, unit: IntArray) -> FloatArray:
@@ -484,18 +489,3 @@ def _gram(here: FloatArray, there: FloatArray, of_rows: FloatArray) -> FloatArra
 def _inverse_root(variance: FloatArray, enough: BoolArray) -> FloatArray:
     enough = enough & (variance > 0.0)
     return np.where(enough, 1.0, 0.0) / np.sqrt(np.where(enough, variance, 1.0))
-
-
-def _ranks(table: EncodedTable, features: IntArray, multiple: float) -> NDArray[np.float32]:
-    """Return mid-ranks of features from -1 to 1, in steps of a fraction, shape (n, p).
-
-    They are 0 for labels without an order, and where more than half of the rows have one value: few
-    rows would decide on products with it. Missing values are above all others.
-    """
-    ranks = np.zeros((len(table), len(features)), dtype=np.float32, order="F")
-    for place, j in enumerate(features.tolist()):
-        _, codes, counts = np.unique(table.codes(j), return_inverse=True, return_counts=True)
-        ordered = table.kinds[j] != "nominal" or len(counts) == 2
-        if ordered and counts.max() <= len(table) / 2:
-            ranks[:, place] = np.round(midranks(counts) * (multiple / len(table)))[codes] / multiple
-    return ranks

@@ -187,7 +187,6 @@ def ridge_residuals(
 # 2008).
 
 _PENALTIES = np.logspace(-3.0, 1.5, 13)
-_DETERMINED = 1e-8
 _NEIGHBORS = (5, 20)  # numbers of the most correlated columns
 _OF_NEIGHBORS = np.logspace(-3.0, 1.0, 7)  # penalties
 _OF_CHOICE = 256  # columns that the penalty is chosen for
@@ -212,7 +211,7 @@ class Nodewise:
     scores: Scores
     residuals: FloatArray
     penalties: FloatArray
-    _vectors: FloatArray  # (q, r) right singular vectors
+    vectors: FloatArray  # (q, r) right singular vectors
     _sizes: FloatArray  # (r,) eigenvalues of S
     groups: IntArray | None = None
 
@@ -284,35 +283,19 @@ class Nodewise:
         first = self.scores.first
         columns = np.concatenate([np.arange(first[j], first[j + 1]) for j in features])
         penalty = float(np.median(self.penalties[features]))
-        values, v = self.scores.values, self._vectors[columns]
+        values, v = self.scores.values, self.vectors[columns]
         n, weights = len(values), 1.0 / (self._sizes + penalty)
-        projected = values @ self._vectors
+        projected = values @ self.vectors
         leverage = (np.square(projected) / n * weights).sum(axis=1) + 1.0 / n
         hat = projected * np.sqrt(weights / n)
         own = (projected * weights) @ v.T
         return _of_block(v, weights, penalty, own, leverage, hat, self.groups)
 
-    def determines(self, columns: IntArray, n_means: int = 1) -> bool:
-        """Tell whether other columns determine some exactly, by a linear equation.
-
-        Of as many columns as rows, less the means that were taken away, any are: that tells
-        nothing. With groups, whose rows may be equal, different rows count.
-        """
-        n, r = len(self.scores.values), len(self._sizes)
-        if self.groups is not None:
-            n = len(np.unique(self.scores.values, axis=0))
-        if not len(columns) or r >= n - n_means:
-            return False
-        vectors = self._vectors[columns]
-        # Rank of the part of the null space of Z in these columns.
-        outside = np.linalg.eigvalsh(np.eye(len(columns)) - vectors @ vectors.T)
-        return bool(outside[0] > _DETERMINED)
-
     def weights(self, j: int) -> FloatArray:
         """Return the coefficients of the first column of a feature on all columns, shape (q,)."""
         weights, penalty = 1.0 / (self._sizes + self.penalties[j]), self.penalties[j]
-        v = self._vectors[self.scores.first[j]]
-        row = self._vectors @ (weights * v) - (self._vectors @ v) / penalty
+        v = self.vectors[self.scores.first[j]]
+        row = self.vectors @ (weights * v) - (self.vectors @ v) / penalty
         row[self.scores.first[j]] += 1.0 / penalty
         own = float(row[self.scores.first[j]])
         coefficients: FloatArray = -row / own

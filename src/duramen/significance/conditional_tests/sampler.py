@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from duramen.estimators.base import BaseForest
 
 _TREES = 100
+_DETERMINED = 1e-8  # of an eigenvalue
 _FOLDS = 5  # of regressions on the most correlated columns
 _FEW_VALUES = 10  # of a number or grade whose draws are values of rows with similar predictions
 _SIMILAR = 6  # of these rows
@@ -170,13 +171,21 @@ class Sampler:
         return np.asarray(np.clip(fractions, 0.0, 1.0))
 
     def determined(self, features: IntArray) -> bool:
-        """Tell whether the other features determine a feature, or several, exactly.
+        """Tell whether the other features determine a feature, or several, by a linear equation.
 
-        As other levels do the last indicator of a category, and a column its copy.
+        As other levels do the last indicator of a category, and a column its copy. Of as many
+        columns as rows, less the means that were taken away, any are: that tells nothing. With
+        groups, whose rows may be equal, different rows count.
         """
         columns = np.concatenate([np.r_[self.scores.columns(j)] for j in features.tolist()])
+        values, vectors = self.scores.values, self.nodewise.vectors
+        n = len(values) if self.groups is None else len(np.unique(values, axis=0))
         n_means = 1 if self.strata is None else int(self.strata.max()) + 1
-        return self.nodewise.determines(columns, n_means)
+        if not len(columns) or vectors.shape[1] >= n - n_means:
+            return False
+        # Rank of the part of the null space of the scores in these columns.
+        own = np.eye(len(columns)) - vectors[columns] @ vectors[columns].T
+        return bool(np.linalg.eigvalsh(own)[0] > _DETERMINED)
 
     def donors(self, features: Sequence[int], n_draws: int, batch: int = 0) -> np.ndarray:
         """Return the row whose value each row takes in each draw, uint32 of (b, n_draws, n).
