@@ -81,17 +81,6 @@ def test_positions_are_drawn(made):
         assert "at the positions of the neurons" in page
 
 
-def test_gaps_are_filled_or_refused_by_choice(made):
-    x, folder = made
-    x[50, 2] = np.nan
-    np.save(folder / "gaps.npy", x)
-    with pytest.raises(ValueError, match="NaN"):
-        dm.connectome(folder / "gaps.npy")
-    for missing, rows in (("drop", 2999), ("interpolate", 3000)):
-        report = dm.connectome(folder / "gaps.npy", missing=missing, **QUICK)
-        assert report.run.n_rows == rows
-
-
 @pytest.mark.parametrize(
     "file, options, message",
     [

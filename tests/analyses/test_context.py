@@ -1,20 +1,16 @@
 """Reports of features that depend on a context."""
 
-import html as escaping
-import re
-
 import numpy as np
 import pandas as pd
 import pytest
 from tests.grid import one_test
 from tests.plots.test_context import P_VALUES, result
-from tests.reports.test_reports import HOSTILE, Page, a_run, assert_needs_nothing_else
+from tests.reports.test_reports import Page, a_run
 
 import duramen as dm
 from duramen.analyses.context import effect_columns, report_of
 from duramen.reports import render
 from duramen.results.adjustment import adjusted
-from duramen.support.text import printable
 
 SETTINGS = {"n_estimators": 100, "n_permutations": 999}
 
@@ -118,33 +114,6 @@ def test_without_p_values_and_with_many_contexts():
     contextual = example(contexts=many, p=np.ones((12, 3)), within=None, plain=None)
     charts = [s for s in reported(contextual).sections if getattr(s, "figure", None)]
     assert len(charts) == 8
-
-
-# --- the page ------------------------------------------------------------------------------------
-
-
-def hostile_result():
-    p = np.full((2, len(HOSTILE)), 0.001)
-    metadata = {"n_rows": 50}
-    return result(
-        HOSTILE, (HOSTILE[0], HOSTILE[1]), p=p, context_name=HOSTILE[2], metadata=metadata
-    )
-
-
-@pytest.mark.slow
-def test_page_is_safe_and_needs_nothing_else():
-    report = reported(hostile_result(), run_of=run(target=HOSTILE[4]))
-    html = render(report)
-    assert_needs_nothing_else(html)
-    page = Page(html)
-    assert not page.named("script")
-    assert not page.named("img")
-    assert all(attributes["role"] == "img" for attributes in page.named("svg"))
-    assert "#0072b2" not in html.split("</style>")[1]
-    assert render(report) == html
-    headers = re.findall(r'<th scope="row"[^>]*>(.*?)</th>', html, flags=re.DOTALL)
-    shown = {printable(name, 80) for name in HOSTILE}  # a name takes one line
-    assert {escaping.unescape(text) for text in headers} == shown
 
 
 # --- the function --------------------------------------------------------------------------------
