@@ -439,9 +439,9 @@ def _stages(
                 # Each kind is divided by a high quantile of its largest values, which a fraction of
                 # the rows exceeds, and two at least: a relevant feature on the data, and chance.
                 for kind, fraction in _FRACTIONS["joint" in by_kind].items():
-                    largest = np.sort(by_kind[kind].max(axis=1))
-                    exceeding = max(2, round(fraction * _EXCEEDING * len(largest)))
-                    scale = float(largest[-min(exceeding, len(largest))])
+                    maxima = np.sort(by_kind[kind].max(axis=1))
+                    exceeding = max(2, round(fraction * _EXCEEDING * len(maxima)))
+                    scale = float(maxima[-min(exceeding, len(maxima))])
                     scale = scale if scale > 0 else 1.0
                     by_kind[kind] = by_kind[kind] / scale
                     kept_by_kind[kind] = kept_by_kind[kind] / scale
@@ -454,6 +454,7 @@ def _stages(
             again = (1.0 + (largest >= of_standing).sum(axis=0)) / (look + 1)
             again = np.where(again > 1.0 / len(statistics), again, 0.0)
 
+            of_look: FloatArray | None = None  # false discovery rates
             reached = np.rint(p_adjusted * (look + 1)).astype(np.intp) - 1
             if look == n:
                 p_adjusted = np.where(confirmed, levels[0], levels[reached])
@@ -471,8 +472,8 @@ def _stages(
                 break
             # May n permutations in all find a feature at twice the level?
             reaching = (statistics >= statistics[0]).sum(axis=0)[ranked]
-            found = _rates(statistics, ranked, len(rejected)) <= 2 * alpha
-            if not found[reaching <= alpha * (n + 1)].any():
+            of_look = _rates(statistics, ranked, len(rejected))
+            if not (of_look[reaching <= alpha * (n + 1)] <= 2 * alpha).any():
                 break
 
         # Columns of the features that this stage decides about.
@@ -498,7 +499,9 @@ def _stages(
         result["p_adjusted"][places] = np.maximum(p_adjusted[decided], least_adjusted)
         least_adjusted = result["p_adjusted"][places].max()
         order.append(tested[ranked[decided[ranked]]])
-        rates.append(_rates(statistics, ranked, len(rejected))[decided[ranked]])
+        if of_look is None:
+            of_look = _rates(statistics, ranked, len(rejected))
+        rates.append(of_look[decided[ranked]])
         if last:
             break
         rejected = np.concatenate([rejected, order[-1]])
