@@ -127,9 +127,10 @@ def scores(
         names = getattr(ranking, "names", names)
         if values.ndim != 1 or np.isnan(values).any():
             raise refuse(_OWNER, "ranking", "numbers of shape (p,)", f"shape {values.shape}")
-    if isinstance(names, int | np.integer) or (names is None and values is not None):
-        n_features = len(values) if values is not None else int(names or 0)
-        names = [f"x{j}" for j in range(n_features)]
+    if names is None and values is not None:
+        names = len(values)
+    if isinstance(names, int | np.integer):
+        names = [f"x{j}" for j in range(int(names))]
     masks = []
     for parameter, features in (("selected", selected), ("relevant", relevant)):
         array = np.asarray(list(features) if isinstance(features, set | frozenset) else features)
