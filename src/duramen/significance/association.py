@@ -21,7 +21,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.data import EncodedTable, NumberTarget
+from duramen.data import NumberTarget
 from duramen.data.strata import centered_within
 from duramen.data.target import midranks
 from duramen.significance.measured import Data
@@ -192,7 +192,22 @@ def joint_statistics(
         about = n_values - 1 if table.kinds[j] == "nominal" else min(1, n_values)
         if n_columns + about > most:
             return None
-        parts.append(_columns_of(table, j, strata))
+        # Indicators of the values of a nominal feature, mid-ranks of an ordinal one, and numbers
+        # cut where they are far from their median; and an indicator of missing values.
+        codes, own = np.asarray(table.codes(j)), list[FloatArray]()
+        missing = codes >= n_values
+        if table.kinds[j] == "nominal":
+            own = [(codes == code).astype(np.float64) for code in np.unique(codes)[1:]]
+        elif not missing.all():
+            if table.kinds[j] == "numeric":
+                values = of_unit_size(np.asarray(table.values(j), dtype=np.float64))
+                values = of_unit_size(_cut(values, values[codes[~missing]]))
+            else:
+                values = midranks(np.bincount(codes[~missing], minlength=n_values))
+            mean = values[codes[~missing]].mean()
+            own = [np.append(values, mean)[np.where(missing, n_values, codes)]]
+            own += [missing.astype(np.float64)] if missing.any() else []
+        parts.append(_spanning(np.stack(own, axis=1) if own else np.empty((n, 0)), strata))
         n_columns += parts[-1].shape[1]
     if not 0 < n_columns <= most:
         return None
@@ -264,31 +279,6 @@ def joint_statistics(
         return np.round(statistics, _DECIMALS, out=statistics)
 
     return statistics
-
-
-def _columns_of(table: EncodedTable, j: int, strata: IntArray | None) -> FloatArray:
-    """Return uncorrelated columns that hold a feature, (n, m); none if it does not vary.
-
-    They are indicators of the values of a nominal feature, mid-ranks of an ordinal one, and
-    numbers cut where they are far from their median; and an indicator of missing values.
-    """
-    codes, n_values, kind = np.asarray(table.codes(j)), len(table.values(j)), table.kinds[j]
-    missing = codes >= n_values
-    if kind == "nominal":
-        columns = [(codes == code).astype(np.float64) for code in np.unique(codes)[1:]]
-    elif missing.all():
-        columns = []
-    else:
-        if kind == "numeric":
-            own = of_unit_size(np.asarray(table.values(j), dtype=np.float64))
-            own = of_unit_size(_cut(own, own[codes[~missing]]))
-        else:
-            own = midranks(np.bincount(codes[~missing], minlength=n_values))
-        mean = own[codes[~missing]].mean()
-        columns = [np.append(own, mean)[np.where(missing, n_values, codes)]]
-        columns += [missing.astype(np.float64)] if missing.any() else []
-    stacked = np.stack(columns, axis=1) if columns else np.empty((len(codes), 0))
-    return _spanning(stacked, strata)
 
 
 def _cut(values: FloatArray, rows: FloatArray) -> FloatArray:

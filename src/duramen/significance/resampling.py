@@ -67,7 +67,13 @@ def subsamples(labels: NDArray[Any] | None, n_rows: int, size: int) -> Draw:
     Classes, if given, are drawn from in proportion, with one row of each at least.
     """
     members = [np.arange(n_rows)] if labels is None else rows_by_class(labels)
-    counts = shared_out(np.array([len(rows) for rows in members]), size)
+    sizes = np.array([len(rows) for rows in members])
+    quota = size * sizes / sizes.sum()
+    counts = np.maximum(np.floor(quota), 1).astype(np.int64)
+    while (missing := size - int(counts.sum())) != 0:
+        step = 1 if missing > 0 else -1
+        room = counts < sizes if step > 0 else counts > 1
+        counts[np.argmax(np.where(room, step * (quota - counts), -np.inf))] += step
 
     def draw(random: np.random.Generator) -> IntArray:
         pairs = zip(members, counts.tolist(), strict=True)
@@ -120,17 +126,6 @@ def rows_by_class(labels: NDArray[Any]) -> list[IntArray]:
     _, codes, sizes = np.unique(labels, return_inverse=True, return_counts=True)
     grouped: IntArray = np.argsort(codes, kind="stable")
     return np.split(grouped, np.cumsum(sizes)[:-1])
-
-
-def shared_out(sizes: IntArray, total: int) -> IntArray:
-    """Divide a total in proportion to sizes, at least 1 each and no more than the size."""
-    quota = total * sizes / sizes.sum()
-    counts = np.maximum(np.floor(quota), 1).astype(np.int64)
-    while (missing := total - int(counts.sum())) != 0:
-        step = 1 if missing > 0 else -1
-        room = counts < sizes if step > 0 else counts > 1
-        counts[np.argmax(np.where(room, step * (quota - counts), -np.inf))] += step
-    return np.asarray(counts)
 
 
 # --- units that resampling draws: single rows, or whole groups of rows ----------------------------
