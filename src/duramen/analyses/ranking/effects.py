@@ -83,8 +83,8 @@ def section_of(
         )
         reach = float(np.ptp(effect.values[:, output]))
         if reach > 0:  # without a split on the feature there is nothing to draw
-            of_class = effect.classes[output] if effect.classes else None
-            on = f"the probability of {of_class}" if of_class else "risk" if risk else target
+            of = effect.classes[output] if effect.classes else None
+            on = f"the probability of {of}" if of else "risk" if risk else target
             what = METHODS[effect.method].capitalize()
             charts.append(
                 Section(
