@@ -90,7 +90,7 @@ def section_of(
                 Section(
                     f"{name}: effect on {on}",
                     caption=f"{what}{' in the forest' * (strata is None)}, 0 on average.",
-                    figure=(EFFECT, effect, {"of": of_class}),
+                    figure=(EFFECT, effect, {"of": of}),
                     text=f"{what} of {name} on {on}; largest minus smallest value {reach:.3g}.",
                 )
             )
