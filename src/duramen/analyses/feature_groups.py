@@ -248,18 +248,18 @@ def with_clusters(
         index = [row for row, names in enumerate(of_row) for _ in names]
         names = [name for names in of_row for name in names]
         table = table.take(index).set_column(0, "name", pa.array(names, pa.string()))
-    names, own = table["name"].to_pylist(), dict[str, Any]()
+    names, added = table["name"].to_pylist(), dict[str, Any]()
     if variants is not None:
-        own |= _rows(variants, names)
+        added |= _rows(variants, names)
     if clustered is not None:
         of_cluster = pa.table(clustered.columns())
         alone = of_cluster["representative"].is_null()
         for place, name in ((1, "cluster"), (3, "correlation")):
             known = pc.if_else(alone, None, of_cluster[name])
             of_cluster = of_cluster.set_column(place, name, known)
-        own |= _rows(of_cluster, names)
+        added |= _rows(of_cluster, names)
     first, *others = table.column_names
-    return {first: table[first], **own, **{name: table[name] for name in others}}
+    return {first: table[first], **added, **{name: table[name] for name in others}}
 
 
 def sections_of(

@@ -143,14 +143,14 @@ def plan(
             results=results,
         )
         of_all = f"{advice.n_features:,}"
-        title, kept = f"Grow one forest on all {of_all} features: memory holds them", ""
+        title, draws = f"Grow one forest on all {of_all} features: memory holds them", ""
         if advice.subspace < advice.n_features:
             trees = counted(advice.n_trees, "tree")
             title = f"Grow at least {trees} on {advice.subspace:,} of {of_all} features each"
-            kept = ", all of them drawn anew (keep = 0)"
+            draws = ", all of them drawn anew (keep = 0)"
             if advice.keep:
-                kept = f", with features found before in up to {advice.keep:.0%} of the places "
-                kept += f"(keep = {advice.keep:g})"
+                draws = f", with features found before in up to {advice.keep:.0%} of the places "
+                draws += f"(keep = {advice.keep:g})"
         find = "1 tree finds" if advice.n_trees == 1 else f"{advice.n_trees:,} trees find"
         assumption = (
             f"{find} all relevant features with probability {1.0 - advice.risk:g} if rows are "
@@ -208,7 +208,7 @@ def plan(
             title=title,
             table=columns,
             plan=advice,
-            subject=(f"{title}{kept}", assumption),
+            subject=(f"{title}{draws}", assumption),
         )
 
 

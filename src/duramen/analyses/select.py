@@ -173,9 +173,9 @@ def select(
     data = read(data, y, random_state=execution.random_state, n_jobs=n_jobs)
     named = f"selector={record.option!r}"
     if data.task not in record.tasks:
-        wanted = " or ".join(target_class(task).words for task in record.tasks)
+        able = " or ".join(target_class(task).words for task in record.tasks)
         raise ValueError(
-            f"select: {named} is for {wanted}, the target holds {data.target.words}; "
+            f"select: {named} is for {able}, the target holds {data.target.words}; "
             "task='classification' takes numbers as classes"
         )
     for name in data.exchangeability.identity():
@@ -253,8 +253,7 @@ def select(
         features = counted(data.n_columns, "feature")
         count = f"{n_found:,} of {features} {'were' if n_found > 1 else 'was'} found"
         best = selected[np.argsort(-scores.values[selected], kind="stable")[:HELD]]
-        found = f"{counted(n_found, 'feature')} found"
-        some = f"The {_ROWS:,} most important of {found}" if n_found > _ROWS else f"All {found}"
+        some = f"The {_ROWS:,} most important of" if n_found > _ROWS else "All"
         features_found = Table(
             "Features found",
             (
@@ -262,8 +261,8 @@ def select(
                 *(column.take(best) for column in summary.columns),
                 Column("importance", fixed(scores.values[best], 5)),
             ),
-            f"{some}, in the order of their importance; result.csv and result.parquet hold all "
-            "features.",
+            f"{some} {counted(n_found, 'feature')} found, in the order of their importance; "
+            "result.csv and result.parquet hold all features.",
             shown=_ROWS,
             total=n_found,
             what="features found",
@@ -331,8 +330,8 @@ def _made(
     option = selector.replace("_", "-") if isinstance(selector, str) else selector
     record = catalogue[checks.check_choice("select", "selector", option, names).replace("-", "_")]
     for name, value in {**execution.resources, **parameters}.items():
-        given = value is not None and name not in ("random_state", "n_jobs", "verbose")
-        if given and not record.takes(name):
+        passed = value is not None and name not in ("random_state", "n_jobs", "verbose")
+        if passed and not record.takes(name):
             raise ValueError(
                 f"select: {name} does not apply to selector={record.option!r}; leave it out"
             )
