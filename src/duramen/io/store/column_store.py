@@ -533,6 +533,9 @@ class _Selection:
     What it does not define, such as the sample annotations, is that of the source.
     """
 
+    n_rows: int
+    n_columns: int
+
     def __init__(
         self,
         base: Columns,

@@ -206,7 +206,8 @@ def _encoder(
             group = with_missing(group.rename_columns(list(of_group)), missing)
             group = warned(group, _FUNCTION, **form).rename_columns(titles)
             columns = open_source(group, _FUNCTION)
-        of_kind = [None] * (end - begin) if chosen is None else list(chosen[begin:end])
+        some = [None] * (end - begin) if chosen is None else chosen[begin:end]
+        of_kind: list[str | None] = [*some]
         for j in places_of_text(group, of_group, as_text):
             of_kind[j] = of_kind[j] or "nominal"
         return encode_source(
