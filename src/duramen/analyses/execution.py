@@ -66,16 +66,15 @@ class Execution:
             words = []
             for key, parameter in signature(function).parameters.items():
                 value, default = arguments[key], parameter.default
+                if key == "data" or (key == "y" and not isinstance(value, str | None)):
+                    words.append(key)
+                    continue
+                plain = isinstance(value, str | int | float)
+                if value is default or (plain and value == default):
+                    continue
                 passed = {key: value}
                 if parameter.kind is Parameter.VAR_KEYWORD:
                     passed = dict(value)
-                elif key == "data" or (key == "y" and not isinstance(value, str | None)):
-                    passed = {}
-                    words.append(key)
-                elif value is default or (
-                    isinstance(value, str | int | float) and value == default
-                ):
-                    passed = {}
                 for word, one in passed.items():
                     text = " ".join(repr(one).split())
                     words.append(f"{word}={text if len(text) <= _LONGEST else '...'}")
@@ -148,14 +147,9 @@ class Execution:
             yield
         except KeyboardInterrupt:
             if checkpoint is not None:
-                files = checkpoint.absolute().parent.glob(f"{escape(checkpoint.stem)}*")
-                names = sorted(
-                    file.name
-                    for file in files
-                    if file.suffix == checkpoint.suffix
-                    and (file.stem == checkpoint.stem or file.stem[len(checkpoint.stem)] == "-")
-                )
-                if names:
+                beside = f"{escape(checkpoint.stem)}-*{escape(checkpoint.suffix)}"
+                files = [checkpoint, *sorted(checkpoint.parent.glob(beside))]
+                if names := [file.name for file in files if file.is_file()]:
                     shown = ", ".join(names[:3])
                     self.tell(f"{shown} holds the work done so far; {self.again} resumes from it")
             raise
