@@ -363,8 +363,9 @@ def of_codes(table: EncodedTable | ColumnStore, named: Sequence[str] = ()) -> li
     groups = [names for names in alike.values() if len(names) > 1]
     shown = ", ".join(quoted(names[0]) for names in groups[:_SHOWN])
     again = [name for names in groups for name in names[1:]]
-    noted.append(("duplicate", again, shown + ", ..." * (len(groups) > _SHOWN), dropping(again)))
-    return _findings(noted)
+    more = ", ..." if len(groups) > _SHOWN else ""
+    noted.append(("duplicate", again, f"{shown}{more}", dropping(again)))
+    return _findings(noted) if any(names for _, names, _, _ in noted) else []
 
 
 def _findings(noted: Iterable[tuple[str, Sequence[str], str, str]]) -> list[Finding]:

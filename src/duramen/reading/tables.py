@@ -617,7 +617,8 @@ class _Table:
         if values is not None:
             of_y = of_target(values, self.target, "regression" if survival else task)
             stray = None
-            if task == "auto" and self.target not in self.as_text:
+            numeric = isinstance(values, np.ndarray) and values.dtype.kind in "biuf"
+            if task == "auto" and not numeric and self.target not in self.as_text:
                 stray = stray_values_of(self.target, _arrow(values))
             if stray is not None:
                 of_y = [finding for finding in of_y if finding.kind != "target identifier"]
