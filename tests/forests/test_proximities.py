@@ -50,7 +50,7 @@ def test_classes_of_one_row_and_of_equal_rows_have_no_outliers():
     ("fractions", "message"),
     [
         (np.eye(3)[:2], "shape"),
-        (np.full((3, 3), np.nan), "holds NaN"),
+        (np.full((3, 3), np.nan), "hold NaN"),
         (np.arange(9.0).reshape(3, 3), "symmetric"),
         (np.zeros((3, 3)), "1 on its diagonal"),
     ],

@@ -6,7 +6,6 @@ import time
 
 import numpy as np
 import pytest
-from sklearn.base import clone
 from tests.grid import one_test
 
 import duramen as dm
@@ -137,46 +136,6 @@ def test_what_is_no_client_is_refused(function):
     more = {"k": 2} if function is significance.ranking_stability else {}
     with pytest.raises(ValueError, match=rf"{function.__name__}: client must be"):
         function(FOREST, X, Y, client="scheduler:8786", **more)
-
-
-# --- one forest -----------------------------------------------------------------------------------
-
-SURVIVAL = np.column_stack([RANDOM.exponential(size=48), RANDOM.random(48) < 0.7])
-FORESTS = {
-    "out of bag": (dm.RandomForestClassifier(41, oob_score=True), Y),
-    "pruned": (dm.RandomForestClassifier(9, ccp_alpha=0.02), Y),
-    "numbers": (dm.ExtraTreesRegressor(7), X[:, 2] ** 2),
-    "multiway": (dm.TotallyRandomizedTreesClassifier(7), Y),
-    "guided": (dm.GuidedForestClassifier(7), Y),
-    "survival": (dm.RandomSurvivalForest(7), SURVIVAL),
-    "patches": (dm.RandomPatchesClassifier(7), Y),
-}
-
-
-@pytest.mark.parametrize("name", FORESTS)
-def test_a_forest_grows_on_a_cluster(client, tmp_path, name):
-    estimator, y = FORESTS[name]
-    estimator = clone(estimator).set_params(random_state=1)
-    here = saved(clone(estimator).fit(X, y), tmp_path / "here")
-    there = clone(estimator).fit(X, y, client=client)
-    assert saved(there, tmp_path / "there") == here
-    assert there.predict(X[:3]).tolist() == clone(estimator).fit(X, y).predict(X[:3]).tolist()
-
-
-def test_trees_on_a_cluster_draw_groups(client, tmp_path):
-    data = dm.learning_set(X, Y, groups=np.arange(len(Y)) // 3)
-    forest = dm.RandomForestClassifier(41, oob_score=True, random_state=1)
-    here = saved(forest.fit(data), tmp_path / "here")
-    assert saved(forest.fit(data, client=client), tmp_path / "there") == here
-    assert forest.forest_.groups.max() == len(Y) // 3 - 1
-
-
-def test_a_forest_that_is_let_go_grows_on_a_cluster(client, monkeypatch):
-    monkeypatch.setattr("duramen.analyses.ranking.forest._MOST_BYTES", 1)
-    here = dm.rank(X, Y, estimator=dm.RandomForestClassifier(20), test=False)
-    there = dm.rank(X, Y, estimator=dm.RandomForestClassifier(20), test=False, client=client)
-    for name in here.table:
-        np.testing.assert_array_equal(there.table[name], here.table[name])
 
 
 # --- the engine ---------------------------------------------------------------------------------

@@ -31,8 +31,8 @@ from duramen.data.learning_sets import learning_set_of, of_ordinary_size, whole_
 from duramen.data.memory import require_memory
 from duramen.data.sources import categorical_kinds, names_of, shape_of, table_like
 from duramen.forests import prediction, storage
-from duramen.forests.forest import Forest, TreeStream, joined, mean_decreases
-from duramen.forests.growth import Guidance, forest_of, grow
+from duramen.forests.forest import Forest, TreeStream, mean_decreases
+from duramen.forests.growth import Guidance, grow
 from duramen.forests.memory import (
     PILOT_TREES,
     most_tree_bytes,
@@ -50,10 +50,9 @@ from duramen.forests.settings import (
     split_family,
 )
 from duramen.forests.storage import PLAIN
-from duramen.forests.structure import LeafEvents, decision_path
+from duramen.forests.structure import decision_path
 from duramen.io import ColumnStore
 from duramen.jobs.progress import progress_bar
-from duramen.jobs.workers import Cluster, check_client
 from duramen.results.summary import counted
 from duramen.support import checks
 from duramen.support.arrays import Arrays, BoolArray, FloatArray
@@ -294,7 +293,6 @@ class BaseForest(ABC, BaseEstimator):  # type: ignore[misc]
         sample_weight: ArrayLike | None = None,
         *,
         groups: Any = None,
-        client: Any = None,
     ) -> Self:
         """Grow the forest.
 
@@ -315,10 +313,6 @@ class BaseForest(ABC, BaseEstimator):  # type: ignore[misc]
             whole groups: a row is out of the bag of a tree that saw no row of its group, so that
             out-of-bag estimates hold for new groups. ``max_samples`` counts groups. No effect where
             every tree sees all rows.
-        client : dask.distributed.Client, optional
-            Cluster whose workers grow the trees, to the same bytes as the threads of this process.
-            The encoded table travels to each worker once, and the trees come back. Trees that
-            depend on those before them, of regularized forests, grow in this process.
 
         Returns
         -------
@@ -331,7 +325,7 @@ class BaseForest(ABC, BaseEstimator):  # type: ignore[misc]
         MemoryError
             When the forest could not fit in memory.
         """
-        fit_by_parts(self, X, y=y, sample_weight=sample_weight, groups=groups, client=client)
+        fit_by_parts(self, X, y=y, sample_weight=sample_weight, groups=groups)
         return self
 
     def _prepare(
@@ -750,12 +744,9 @@ def combine_class_weight(
     return whole_ratios(combined) if isinstance(class_weight, dict) else combined
 
 
-# --- growth: as a whole, or part by part; in this process, or on a cluster ------------------------
+# --- growth: as a whole, or part by part ----------------------------------------------------------
 
 Taker = Callable[[Forest], object]
-
-# Jobs for each thread of a cluster: as many as keep its workers busy to the end.
-_JOBS = 8
 
 # Bytes of a part of a forest that is grown part by part, and the most trees of one.
 _PART, _MOST_TREES = 1 << 28, 64
@@ -770,7 +761,6 @@ def fit_by_parts(
     sample_weight: ArrayLike | None = None,
     groups: Any = None,
     most_bytes: int = 0,
-    client: Any = None,
 ) -> bool:
     """Fit a forest, with `takers` without keeping its trees if they take too much memory.
 
@@ -787,8 +777,6 @@ def fit_by_parts(
         their order, to each of the functions that it returns. By default the forest is kept.
     most_bytes : int
         Bytes that the trees may take to be kept as a whole.
-    client : dask.distributed.Client, optional
-        Cluster whose workers grow the trees.
 
     Returns
     -------
@@ -809,10 +797,7 @@ def fit_by_parts(
     guidance = None
     if estimator._guidance is not None:
         guidance = estimator._guidance(data, settings, seed, n_threads)
-    cluster = None if client is None else check_client(function, client)
     grown: Any = partial(grow, data, settings, seed=seed, n_threads=n_threads, guidance=guidance)
-    if cluster is not None:
-        grown = partial(_grow_on_cluster, cluster, grown, data, settings, seed, guidance)
     stream = None
     if takers is not None and guidance is None and not data.target.censored:
         largest = most_tree_bytes(settings, data)
@@ -872,46 +857,3 @@ def _taken(
             done += trees.n_trees
             if report is not None:
                 report(done)
-
-
-def _grow_on_cluster(
-    cluster: Cluster,
-    here: Callable[..., Forest],
-    data: LearningSet[Any],
-    settings: GrowthSettings,
-    seed: int,
-    guidance: Guidance | None,
-    *,
-    first_tree: int,
-    n_trees: int,
-    progress: Callable[[int], None] | None = None,
-) -> Forest:
-    """Grow trees on the workers of a cluster, one thread each; `here` once the client is closed."""
-    if not cluster.connected:
-        return here(first_tree=first_tree, n_trees=n_trees, progress=progress)
-    size = max(1, n_trees // (_JOBS * cluster.at_a_time))
-    stop = first_tree + n_trees
-    jobs = ((start, min(size, stop - start)) for start in range(first_tree, stop, size))
-    arrays: list[Arrays] = []
-    events: list[Any] = []
-    with cluster.running(partial(_arrays, data, settings, seed, guidance)) as run:
-        for of_trees, of_leaves in run(jobs):
-            arrays.append(of_trees)
-            events.append(of_leaves)
-            if progress is not None:
-                progress(min(len(arrays) * size, n_trees))
-    leaf_events = LeafEvents.joined(events) if data.target.censored else None
-    return forest_of(joined(arrays), data, settings, seed, first_tree, leaf_events=leaf_events)
-
-
-def _arrays(
-    data: LearningSet[Any],
-    settings: GrowthSettings,
-    seed: int,
-    guidance: Guidance | None,
-    first: int,
-    count: int,
-) -> tuple[Arrays, LeafEvents | None]:
-    """Grow some trees on a worker; return what the sender does not know of the forest."""
-    forest = grow(data, settings, n_trees=count, seed=seed, first_tree=first, guidance=guidance)
-    return forest.arrays(), forest.leaf_events

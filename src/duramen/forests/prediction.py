@@ -395,16 +395,11 @@ def outlier_measure(proximity: ArrayLike, y: Any) -> FloatArray:
 
 def _checked(proximity: ArrayLike, function: str) -> FloatArray:
     matrix = np.asarray(proximity, dtype=np.float64)
-    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or not matrix.size:
+    square = matrix.ndim == 2 and matrix.shape[0] == matrix.shape[1] and matrix.size
+    if not (square and np.allclose(matrix, matrix.T) and np.allclose(np.diagonal(matrix), 1.0)):
         raise ValueError(
-            f"{function}: proximity must be of shape (n, n), as forest.proximity(X) returns it, "
-            f"got {matrix.shape}."
+            f"{function}: proximity must be symmetric, of shape (n, n), with 1 on its diagonal and "
+            f"without NaN, as forest.proximity(X) returns it, got shape {matrix.shape}. Hint: "
+            "out-of-bag proximities of few trees hold NaN: grow more, or use oob=False."
         )
-    if np.isnan(matrix).any():
-        raise ValueError(
-            f"{function}: proximity holds NaN: for some pairs of rows, no tree has both out of "
-            "bag. Hint: grow more trees, or use the proximities over all trees (oob=False)."
-        )
-    if not np.allclose(matrix, matrix.T) or not np.allclose(np.diagonal(matrix), 1.0):
-        raise ValueError(f"{function}: proximity must be symmetric with 1 on its diagonal.")
     return matrix

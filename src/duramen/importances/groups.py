@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,9 +16,6 @@ from duramen.results.importances import Importances
 from duramen.results.result import checked_names
 from duramen.support import checks
 from duramen.support.arrays import FloatArray, IntArray
-
-if TYPE_CHECKING:
-    from scipy import sparse
 
 Aggregation = Literal["sum", "mean", "max"]
 _SHOWN = 5
@@ -257,10 +254,29 @@ def smooth(
             "smooth(importances, positions=voxels, radius=1.5)."
         )
     from scipy import sparse
+    from scipy.spatial import KDTree
 
     p = len(importances)
-    if positions is not None:
-        weights = _within(positions, float(radius or 0.0), p)
+    if radius is not None:
+        places = np.asarray(positions, dtype=np.float64)
+        if places.ndim != 2 or len(places) != p or not np.isfinite(places).all():
+            raise ValueError(
+                f"smooth: positions must be finite numbers of shape ({p}, d), one row per feature, "
+                f"got shape {places.shape}."
+            )
+        if not 0 <= radius < np.inf:
+            raise ValueError(f"smooth: radius must be finite and at least 0, got {radius!r}.")
+        tree = KDTree(places)
+        n_pairs = (int(tree.count_neighbors(tree, radius)) - p) // 2
+        require_memory(
+            _BYTES_A_PAIR * n_pairs,
+            what=f"smoothing over {n_pairs} pairs of neighbors",
+            function="smooth",
+            hint="give a smaller radius",
+        )
+        pairs = tree.query_pairs(radius, output_type="ndarray")
+        upper = sparse.csr_array((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(p, p))
+        weights = sparse.csr_array(upper + upper.T)
     else:
         weights = sparse.csr_array(neighbors, dtype=np.float64)
         valid = np.isfinite(weights.data).all() and not np.any(weights.data < 0)
@@ -284,28 +300,3 @@ def smooth(
         measure=f"smoothed {importances.measure}",
         metadata={**importances.metadata, "smooth": choices},
     )
-
-
-def _within(positions: ArrayLike, radius: float, p: int) -> sparse.csr_array:
-    from scipy import sparse
-    from scipy.spatial import KDTree
-
-    places = np.asarray(positions, dtype=np.float64)
-    if places.ndim != 2 or len(places) != p or not np.isfinite(places).all():
-        raise ValueError(
-            f"smooth: positions must be finite numbers of shape ({p}, d), one row per feature, "
-            f"got shape {places.shape}."
-        )
-    if not 0 <= radius < np.inf:
-        raise ValueError(f"smooth: radius must be finite and at least 0, got {radius!r}.")
-    tree = KDTree(places)
-    n_pairs = (int(tree.count_neighbors(tree, radius)) - p) // 2
-    require_memory(
-        _BYTES_A_PAIR * n_pairs,
-        what=f"smoothing over {n_pairs} pairs of neighbors",
-        function="smooth",
-        hint="give a smaller radius",
-    )
-    pairs = tree.query_pairs(radius, output_type="ndarray")
-    upper = sparse.csr_array((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(p, p))
-    return sparse.csr_array(upper + upper.T)

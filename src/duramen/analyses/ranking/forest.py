@@ -279,8 +279,7 @@ def grow_and_compute(
         return [take]
 
     with execution.step("grow"):
-        on = inputs.estimator, inputs.data
-        if not fit_by_parts(*on, takers, most_bytes=_MOST_BYTES, client=execution.client):
+        if not fit_by_parts(inputs.estimator, inputs.data, takers, most_bytes=_MOST_BYTES):
             take(inputs.estimator.forest_)
     data = inputs.data.with_exchangeability(inputs.data.exchangeability.without_strata())
     done: dict[str, Measured] = {}

@@ -149,7 +149,7 @@ def mcfs(
         X, y, "mcfs", "classification", n_jobs=plan.n_threads, strata=strata, groups=groups
     ).in_memory()
     p = data.n_columns
-    size = max(1, round(float(p**0.5))) if subset_size == "sqrt" else subset_size
+    size: Any = max(1, round(float(p**0.5))) if subset_size == "sqrt" else subset_size
     if not checks.is_integer(size) or not 1 <= size <= p:
         raise checks.refuse("mcfs", "subset_size", f"'sqrt' or an int in 1..{p}", subset_size)
     size = int(size)
