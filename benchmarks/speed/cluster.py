@@ -1,7 +1,7 @@
 """Growth on worker processes: how it scales, and what kills cost.
 
-``python -m benchmarks.speed.cluster speed`` grows a forest, and runs a permutation test, on one
-worker process and on two, of a thread each, in interleaved pairs; on a machine with nothing else.
+``python -m benchmarks.speed.cluster speed`` runs a permutation test on one worker process and on
+two, of a thread each, in interleaved pairs; on a machine with nothing else.
 ``python -m benchmarks.speed.cluster kills`` kills workers, schedulers and clients of a ranking at
 random times, resumes it, and compares the bytes of its results with those of an undisturbed run;
 exit status 1 where any differ.
@@ -40,10 +40,8 @@ def workloads() -> dict[str, Callable[..., Any]]:
     tall = random.normal(size=(50_000, 50)).round(3)
     y = tall[:, 0] + tall[:, 1] * tall[:, 2] + random.normal(size=len(tall)) > 0
     wide, z = tall[:500, :].repeat(8, axis=1), y[:500]
-    forest = dm.RandomForestClassifier(1000, random_state=0)
     small = dm.RandomForestClassifier(500)
     return {
-        "forest of 1,000 trees, 50,000 x 50": lambda client: forest.fit(tall, y, client=client),
         "max-T, 200 permutations, 500 x 400": lambda client: dm.significance.max_t(
             small, wide, z, n_permutations=200, random_state=1, client=client
         ),
