@@ -415,10 +415,6 @@ class BaseForest(ABC, BaseEstimator):  # type: ignore[misc]
         rows = prediction.rows_of(self.forest_, X, owner, f"{owner}.{method}")
         return rows, checks.check_jobs(owner, self.n_jobs)
 
-    def _mean_values(self, X: Any, method: str) -> NDArray[np.float64]:
-        rows, n_threads = self._routed(X, method)
-        return prediction.predict(self.forest_, rows, n_threads)
-
     def apply(self, X: Any) -> NDArray[np.int32]:
         """Return the leaf of every row in every tree.
 
@@ -631,7 +627,7 @@ class ForestClassifier(ClassifierMixin, BaseForest):  # type: ignore[misc]
         X : array, data frame, sparse matrix or EncodedTable of shape (n, p)
             The rows.
         """
-        return self._mean_values(X, "predict")
+        return prediction.predict(self.forest_, *self._routed(X, "predict"))
 
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the natural logarithms of :meth:`predict_proba`; minus infinity where it is 0."""
@@ -681,7 +677,7 @@ class ForestRegressor(RegressorMixin, BaseForest):  # type: ignore[misc]
         X : array, data frame, sparse matrix or EncodedTable of shape (n, p)
             The rows. Categories that were never seen go to the heavier child.
         """
-        return self._mean_values(X, "predict")[:, 0]
+        return prediction.predict(self.forest_, *self._routed(X, "predict"))[:, 0]
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Compute R^2 of :meth:`predict`, as scikit-learn does."""

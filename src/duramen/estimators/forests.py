@@ -79,7 +79,7 @@ class SurvivalForest(BaseForest):
         X : array, data frame, sparse matrix or EncodedTable of shape (n, p)
             The rows. Categories that were never seen go to the heavier child.
         """
-        return self._mean_values(X, "predict")[:, 0]
+        return prediction.predict(self.forest_, *self._routed(X, "predict"))[:, 0]
 
     def predict_cumulative_hazard_function(
         self, X: Any, times: ArrayLike | None = None
