@@ -7,7 +7,6 @@ import shlex
 import sys
 from collections.abc import Callable, Collection, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass
 from inspect import Parameter, Signature, getdoc, signature
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -62,62 +61,43 @@ from duramen.support.files import naming
 _BLOCK = 1 << 20
 
 
-@dataclass(frozen=True)
-class Demo:
-    """Data set that ships, or that is simulated, for ``--demo``."""
-
-    name: str  # with its article
-    data: Callable[[ExitStack], dict[str, Any]]
-    """Returns arguments of `duramen.read` and of the analysis; files are removed with the stack."""
-    instead: tuple[str, ...] = ("source", "target")  # parameters that must not be given beside it
-
-
-def _shipped(constant: str, **more: Any) -> Callable[[ExitStack], dict[str, Any]]:
-    """Return the arguments for a data set that ships, by its name in `duramen.datasets.dataset`."""
-
-    def data(stack: ExitStack) -> dict[str, Any]:
-        from duramen.datasets import dataset
-
-        path = stack.enter_context(dataset.bundled_file(getattr(dataset, constant)))
-        citation = getattr(dataset, f"{constant}_CITATION")
-        return {"source": path, "target": "y", "citation": citation, **more}
-
-    return data
+_LEUKEMIA = "the leukemia set that ships with duramen"
+_TUMOR = "the primary tumor set that ships with duramen"
+_TABLE = ("source", "target")
+DEMOS = {
+    **dict.fromkeys(("rank", "select", "compare"), (_LEUKEMIA, _TABLE)),
+    **dict.fromkeys(("context", "exact"), (_TUMOR, _TABLE)),
+    "network": ("a simulated network of 50 genes", ("source", "gold")),
+    "connectome": ("a simulated culture of 40 neurons", ("recording", "positions", "gold")),
+}
+"""Data set of ``--demo``, and the parameters that must not be given beside it, by command."""
 
 
-def _gene_network(_: ExitStack) -> dict[str, Any]:
-    """Simulate the expression of 50 genes, with the links between them."""
-    from duramen.datasets import gene_network
+def _demo_data(name: str, stack: ExitStack) -> dict[str, Any]:
+    """Return arguments of `duramen.read` and of an analysis for the data set of ``--demo``."""
+    from duramen import datasets
+    from duramen.datasets import dataset
     from duramen.support.arrow import pa
 
-    made = gene_network(n_samples=100, n_genes=50, random_state=0)
-    columns = dict(zip(made.names, made.expression.T, strict=True))
-    return {"source": pa.table(columns), "gold": made.links}
+    if name == "network":
+        made = datasets.gene_network(n_samples=100, n_genes=50, random_state=0)
+        columns = dict(zip(made.names, made.expression.T, strict=True))
+        return {"source": pa.table(columns), "gold": made.links}
+    if name == "connectome":
+        wiring = datasets.culture_wiring(40, n_links=160, random_state=0)
+        culture = datasets.calcium_culture(10_000, wiring=wiring, strength=20.0, random_state=0)
+        return {"recording": culture, "positions": culture.positions, "gold": culture.links}
+    file = "PRIMARY_TUMOR" if DEMOS[name][0] == _TUMOR else "LEUKEMIA"
+    path = stack.enter_context(dataset.bundled_file(getattr(dataset, file)))
+    citation = getattr(dataset, f"{file}_CITATION")
+    data: dict[str, Any] = {"source": path, "target": "y", "citation": citation}
+    more: dict[str, dict[str, Any]] = {
+        "context": {"missing": "drop", "context": "sex"},
+        "exact": {"missing": "drop", "drop": ("sex",)},  # which the papers leave out of this set
+    }
+    return {**data, **more.get(name, {})}
 
 
-def _culture(_: ExitStack) -> dict[str, Any]:
-    """Simulate a culture of 40 neurons, with their positions and links."""
-    from duramen.datasets import calcium_culture, culture_wiring
-
-    wiring = culture_wiring(40, n_links=160, random_state=0)
-    made = calcium_culture(10_000, wiring=wiring, strength=20.0, random_state=0)
-    return {"recording": made, "positions": made.positions, "gold": made.links}
-
-
-_LEUKEMIA = Demo("the leukemia set that ships with duramen", _shipped("LEUKEMIA"))
-_TUMOR = "the primary tumor set that ships with duramen"
-DEMOS = {
-    "rank": _LEUKEMIA,
-    "select": _LEUKEMIA,
-    "compare": _LEUKEMIA,
-    "context": Demo(_TUMOR, _shipped("PRIMARY_TUMOR", missing="drop", context="sex")),
-    "network": Demo("a simulated network of 50 genes", _gene_network, ("source", "gold")),
-    "connectome": Demo(
-        "a simulated culture of 40 neurons", _culture, ("recording", "positions", "gold")
-    ),
-    # The papers leave the sex out of this set.
-    "exact": Demo(_TUMOR, _shipped("PRIMARY_TUMOR", missing="drop", drop=("sex",))),
-}
 FIXED: dict[str, dict[str, Any]] = {"exact": {"keep_identifiers": True}}
 """Arguments of `duramen.read` that a command does not leave to the user."""
 _OF_TARGET = (
@@ -147,12 +127,12 @@ def with_data(
     ValueError
         If the user named no table or target, or one beside the demo.
     """
-    arguments, demo = {**FIXED.get(name, {}), **values}, DEMOS.get(name)
-    if arguments.pop("demo", False) and demo is not None:
-        beside = [shown_name(key) for key in demo.instead if arguments.get(key) is not None]
+    arguments = {**FIXED.get(name, {}), **values}
+    if arguments.pop("demo", False):
+        beside = [shown_name(key) for key in DEMOS[name][1] if arguments.get(key) is not None]
         if beside:
             raise ValueError(f"--demo brings its own data; leave out {' and '.join(beside)}")
-        data = demo.data(stack)
+        data = _demo_data(name, stack)
         drop = (*data.pop("drop", ()), *arguments.pop("drop", ()))
         return {**data, **arguments, **({"drop": drop} if drop else {})}
     file = next((key for key in FILE if key in taken), "source" if "data" in taken else None)
@@ -161,7 +141,7 @@ def with_data(
     targeted = "y" in taken
     source = arguments.get(file)
     if source is None:
-        alone = "" if demo is None else f", or --demo for {demo.name}"
+        alone = f", or --demo for {DEMOS[name][0]}" if name in DEMOS else ""
         raise ValueError(f"give a FILE{' and --target NAME' if targeted else ''}{alone}")
     if source == "":
         raise ValueError("FILE: the name is empty; name a file or a store")
@@ -231,8 +211,9 @@ def command_of(analysis: Callable[..., Any]) -> Callable[..., None]:
         text = f"{text.partition(';')[0]}. Formats: {formats.listed(*uses)}."
         entries["source"] = (parameter, text), heading
     if name in DEMOS:  # after FILE
-        *first, last = map(shown_name, DEMOS[name].instead)
-        text = f"Use {DEMOS[name].name}, in place of {', '.join(first)} and {last}."
+        title, instead = DEMOS[name]
+        *first, last = map(shown_name, instead)
+        text = f"Use {title}, in place of {', '.join(first)} and {last}."
         demo = Parameter("demo", Parameter.KEYWORD_ONLY, default=False, annotation=bool)
         file = next(iter(entries))
         entries = {file: entries[file], "demo": ((demo, text), 0), **entries}
