@@ -40,6 +40,8 @@ RUNS = 19  # the fewest that a p-value of .05 can come from
 # and whether the first are, each followed by itself: of the mixed columns, one of each kind.
 WIDTH = 2 + KINDS
 
+_NULL = "On average over learning sets, forests give the feature an importance of 0 or less."
+
 
 # How the shapes are drawn.
 MARKERS = list(zip(SHAPES, "o^s", strict=True))
@@ -127,7 +129,7 @@ def intervals(estimator: Any = None, n_resamples: int = 30) -> Run:
     def run(*arguments: Any) -> Any:
         """P-values of single features; the replicates are too few to adjust them."""
         result = test(*arguments)
-        return Significance(result.names, result.values, result.p_values, result.method, NULL)
+        return Significance(result.names, result.values, result.p_values, result.method, _NULL)
 
     return run
 
