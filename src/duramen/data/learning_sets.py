@@ -69,7 +69,7 @@ class LearningSet(Summarized, Generic[TableT]):
     exchangeability: Exchangeability
     provenance: Provenance = field(default_factory=Provenance, kw_only=True)
     positive: Any = field(default=None, kw_only=True)
-    _origin: tuple[LearningSet[Any], str | None] | None = field(default=None, kw_only=True)
+    _origin: str | None = field(default=None, kw_only=True)
 
     n_rows: int = field(init=False)
     n_columns: int = field(init=False)
@@ -120,11 +120,14 @@ class LearningSet(Summarized, Generic[TableT]):
         Of a set that was derived from another with a key: on those of the other, and the key.
         """
         if self._origin is not None:
-            parent, key = self._origin
-            return parent.fingerprint if key is None else fingerprint(parent.fingerprint, key)
+            return self._origin
         target = self.target
         meaning = target.classes if target.times is None else target.times
         return fingerprint(self.table.fingerprint(), target.values, meaning, self.weights)
+
+    def _with_key(self, key: object) -> str | None:
+        """Return the fingerprint of a set that is derived from this one; None without a key."""
+        return None if key is None else fingerprint(self.fingerprint, repr(key))
 
     def permuted(self, order: NDArray[Any], *, key: object = None) -> LearningSet[TableT]:
         """Return this set with other targets and weights: row i gets those of row ``order[i]``.
@@ -142,18 +145,18 @@ class LearningSet(Summarized, Generic[TableT]):
             replicate: its fingerprint then needs no look at the data.
         """
         weights = None if self.weights is None else self.weights[order]
-        origin = None if key is None else (self, repr(key))
-        return replace(self, target=self.target.take(order), weights=weights, _origin=origin)
+        target = self.target.take(order)
+        return replace(self, target=target, weights=weights, _origin=self._with_key(key))
 
     def with_target(self, target: Target, *, key: object = None) -> LearningSet[TableT]:
         """Return this set with another target of the same rows."""
-        return replace(self, target=target, _origin=None if key is None else (self, repr(key)))
+        return replace(self, target=target, _origin=self._with_key(key))
 
     def with_table(
         self: LearningSet[Any], table: OtherT, *, key: object = None
     ) -> LearningSet[OtherT]:
         """Return this set with another table of the same rows."""
-        origin = None if key is None else (self, repr(key))
+        origin = self._with_key(key)
         derived: LearningSet[OtherT] = replace(self, table=table, _origin=origin)
         return derived
 
@@ -163,7 +166,8 @@ class LearningSet(Summarized, Generic[TableT]):
 
     def with_exchangeability(self, rows: Exchangeability) -> LearningSet[TableT]:
         """Return this set with other strata and groups, on which fingerprints do not depend."""
-        return replace(self, exchangeability=rows, _origin=(self, None))
+        known = vars(self).get("fingerprint", self._origin)
+        return replace(self, exchangeability=rows, _origin=known)
 
     def in_memory(self: LearningSet[Any]) -> LearningSet[EncodedTable]:
         """Return this set with the columns of a store in memory; itself if they are."""
@@ -211,7 +215,7 @@ class LearningSet(Summarized, Generic[TableT]):
             weights=None if self.weights is None else self.weights[rows],
             exchangeability=self.exchangeability.of_rows(rows),
             provenance=Provenance(),  # parts are for computing
-            _origin=None if key is None else (self, repr(key)),
+            _origin=self._with_key(key),
         )
 
     def __len__(self) -> int:

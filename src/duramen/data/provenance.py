@@ -120,6 +120,10 @@ class RowNames:
         )
 
 
+NUMBERED, COUNTED = RowNames(), RowNames(start=0)
+"""Names of rows without labels, as lines of a file and as rows of an array are numbered."""
+
+
 @dataclass(frozen=True, eq=False)
 class Provenance:
     """Where a learning set came from, and what a look at it found.
@@ -161,7 +165,7 @@ class Provenance:
     notes: tuple[str, ...] = ()
     findings: tuple[Finding, ...] = ()
     dropped_rows: int = 0
-    row_names: RowNames = field(default_factory=RowNames)
+    row_names: RowNames = NUMBERED
     annotations: pa.Table | None = None
     variants: pa.Table | None = None
     covariates: pa.Table | None = None

@@ -158,7 +158,8 @@ def predict(forest: Forest, rows: Rows, n_threads: int = 1) -> FloatArray:
 def deviations(forest: Forest, rows: Rows, n_threads: int = 1) -> FloatArray:
     """Return predictions less the forest's origin, which an offset of y does not change."""
     n_threads = min(n_threads, 1 + len(rows) * forest.n_trees // _PER_THREAD)
-    return _over_blocks(forest, rows, lambda lent: _kernel.predict(forest.kernel, lent, n_threads))
+    kernel = forest.kernel
+    return _over_blocks(forest, rows, lambda lent: _kernel.predict(kernel, lent, n_threads))
 
 
 def mean_curves(forest: Forest, rows: Rows, *, survival: bool, n_threads: int = 1) -> FloatArray:

@@ -109,13 +109,13 @@ def check(trees: Any) -> None:
     left = np.diff(trees.pool_offsets)[tree] - cut  # words of the pool from the cut on
     multiway = family == MULTIWAY
     require(~multiway | (left >= 2), "cut points outside the pool")
-    counts, first = child_counts(trees), first_children(trees)
-    require(leaf | (counts >= 2), "an internal node must have two children or more")
+    n_children, first = child_counts(trees), first_children(trees)
+    require(leaf | (n_children >= 2), "an internal node must have two children or more")
     require(leaf | (first > np.arange(n_nodes)), "children must come after their parent")
-    within = first + counts <= trees.offsets[tree + 1]
+    within = first + n_children <= trees.offsets[tree + 1]
     require(leaf | within, "child points outside the tree")
     times = np.zeros(n_nodes, dtype=np.int64)
-    np.add.at(times, ranges(first[~leaf], counts[~leaf]), 1)
+    np.add.at(times, ranges(first[~leaf], n_children[~leaf]), 1)
     times[trees.offsets[:-1]] += 1
     require(times == 1, "every node but the root must be the child of exactly one node")
     number, of_tree = trees.child[leaf], tree[leaf]
@@ -135,7 +135,7 @@ def check(trees: Any) -> None:
     words = (n_codes + 31) // 32
     require((family != ANY) | (words <= left), "cut points outside the pool")
     start = (trees.pool_offsets[tree] + trees.cut)[multiway]
-    count = counts[multiway]
+    count = n_children[multiway]
     require(count + 2 <= left[family == MULTIWAY], "a code map exceeds the pool")
     require(trees.pool[start + 1] < count, "the heaviest child must be a child")
     codes = trees.pool[ranges(start + 2, count)].astype(np.int64)

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from duramen.data import EncodedTable, Finding, LearningSet, SurvivalTarget, Target, encode
 from duramen.data.learning_sets import learning_set_of, refuse_beside
-from duramen.data.provenance import Provenance, RowNames
+from duramen.data.provenance import COUNTED, NUMBERED, Provenance, RowNames
 from duramen.data.recoding import without_unused
 from duramen.data.sources import is_anndata
 from duramen.data.strata import covariate_strata
@@ -774,7 +774,7 @@ def _of_file(
     if not stored and kind is not None and kind.read and not asked:
         with gathered_warnings() as gathered:
             frame = nw.from_native(table_of(path, options, findings), eager_only=True)
-        table = _Table(frame, source=path, as_text=as_text, row_names=RowNames())
+        table = _Table(frame, source=path, as_text=as_text, row_names=NUMBERED)
         table.findings = findings
         for warning in gathered:
             warn(warning)
@@ -824,7 +824,9 @@ def _of_memory(
         source, "obs_names", getattr(source, "row_names", getattr(source, "index", None))
     )
     counted = getattr(labels, "start", None) == 0 and getattr(labels, "step", None) == 1
-    row_names = RowNames(None if counted or callable(labels) else labels, start=0)
+    row_names = COUNTED
+    if labels is not None and not counted and not callable(labels):
+        row_names = RowNames(labels, start=0)
     if isinstance(source, ColumnStore):
         table = _of_store(source)
         table.row_names = row_names
@@ -898,7 +900,7 @@ def _inspected(data: LearningSet[Any], keep_identifiers: bool) -> LearningSet[An
     table, listed = _without_identifiers(
         data.table, findings, provenance.file, name, keep_identifiers
     )
-    row_names = provenance.row_names if provenance.file else RowNames(start=0)
+    row_names = provenance.row_names if provenance.file else COUNTED
     provenance = replace(provenance, findings=listed, row_names=row_names, inspected=True)
     return replace(data, table=table, provenance=provenance)
 

@@ -83,14 +83,14 @@ def section_of(
         )
         reach = float(np.ptp(effect.values[:, output]))
         if reach > 0:  # without a split on the feature there is nothing to draw
-            of = effect.classes[output] if effect.classes else None
-            on = f"the probability of {of}" if of else "risk" if risk else target
+            of_class = effect.classes[output] if effect.classes else None
+            on = f"the probability of {of_class}" if of_class else "risk" if risk else target
             what = METHODS[effect.method].capitalize()
             charts.append(
                 Section(
                     f"{name}: effect on {on}",
                     caption=f"{what}{' in the forest' * (strata is None)}, 0 on average.",
-                    figure=(EFFECT, effect, {"of": of}),
+                    figure=(EFFECT, effect, {"of": of_class}),
                     text=f"{what} of {name} on {on}; largest minus smallest value {reach:.3g}.",
                 )
             )
