@@ -174,7 +174,7 @@ PermutedImportances
     return finish(ax, title, grid="x", ticks="x")
 
 
-RANKING = figure(
+figure(
     ranking,
     (FeatureResult, MonteCarloSelection, PermutedImportances),
     lambda best, _: rows_height(len(best.names)),

@@ -64,11 +64,6 @@ def all_rows(folds: list[Arrays], name: str, axis: int = 0) -> FloatArray:
     return np.asarray(values.take(back, axis=axis))
 
 
-def count_units(rows: FloatArray, units: IntArray | None) -> int:
-    """Return the number of independent units: rows or groups."""
-    return len(rows) if units is None else int(units.max()) + 1
-
-
 def t_statistic(values: FloatArray, units: IntArray | None) -> float:
     """Return the mean of values of the rows over its standard error."""
     sums = of_units(values[:, None], units)[:, 0]
