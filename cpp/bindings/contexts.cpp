@@ -2,10 +2,8 @@
 #include <nanobind/stl/tuple.h>
 
 #include <algorithm>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <numeric>
 #include <tuple>
 #include <utility>
 
@@ -18,37 +16,27 @@ namespace duramen::python {
 
 namespace {
 
-// The value of every row, of which permutations are drawn, and what it weighs in each context; or,
-// in several rows of `codes`, the permutations.
+// The context of every row, of which permutations are drawn; or, in several rows of `codes`, the
+// permutations.
 struct Contexts {
   Matrix<std::uint32_t> codes;
-  Matrix<std::uint8_t> weights;
   Vector<double> levels;
   duramen::Contexts view;
 
-  Contexts(Matrix<std::uint32_t> assigned, Matrix<std::uint8_t> of_values, bool empty_is_zero,
+  Contexts(Matrix<std::uint32_t> assigned, std::uint32_t count, bool empty_is_zero,
            Vector<double> of_nodes, std::uint64_t seed, std::uint64_t first,
            std::size_t n_permutations, std::int32_t column)
-      : codes(std::move(assigned)), weights(std::move(of_values)), levels(std::move(of_nodes)) {
+      : codes(std::move(assigned)), levels(std::move(of_nodes)) {
     const bool drawn = codes.shape(0) > 1;
     const std::size_t size = codes.shape(0) * codes.shape(1);
     need(n_permutations > 0, "there are no permutations");
     need(codes.shape(0) == (drawn ? n_permutations : 1),
          "the context is given neither once nor for every permutation");
-    const std::size_t n_values = weights.shape(0);
-    const std::size_t count = weights.shape(1);
-    need(n_values > 0 && count >= 2, "there are fewer than two contexts");
-    need(size == 0 || *std::max_element(codes.data(), codes.data() + size) < n_values,
-         "a code of the context is not below the number of its values");
-    const std::uint32_t unit = parts(0);
-    need(std::has_single_bit(unit), "the parts of a row are not a power of 2");
-    for (std::size_t value = 0; value < n_values; ++value) {
-      need(parts(value) == unit, "values of the context have different numbers of parts");
-    }
+    need(count >= 2, "there are fewer than two contexts");
+    need(size == 0 || *std::max_element(codes.data(), codes.data() + size) < count,
+         "a code of the context is not below the number of contexts");
     view = {.codes = codes.data(),
-            .weights = weights.data(),
-            .count = static_cast<std::uint32_t>(count),
-            .unit = unit,
+            .count = count,
             .empty_is_zero = empty_is_zero,
             .levels = levels.data(),
             .seed = seed,
@@ -56,12 +44,6 @@ struct Contexts {
             .n_permutations = n_permutations,
             .drawn = drawn,
             .column = column};
-  }
-
-  // Parts of a row of a value, in all contexts.
-  std::uint32_t parts(std::size_t value) const {
-    const std::uint8_t* own = weights.data() + value * weights.shape(1);
-    return std::accumulate(own, own + weights.shape(1), std::uint32_t{0});
   }
 };
 
@@ -74,8 +56,6 @@ Effects context_effects(const Forest& forest, const Table& table, const Target& 
   need_no_survival(target);
   need(criterion <= 2, "no such criterion");
   need(contexts.codes.shape(1) == table.n_rows, "the context has not one entry a row");
-  need(std::size_t{table.n_rows} * contexts.view.unit <= 0xFFFFFFFFU,
-       "there are too many rows for weights of contexts");
   need(contexts.levels.shape(0) ==
            static_cast<std::size_t>(forest.view.offsets[forest.view.n_trees]),
        "levels has not one entry a node");
@@ -99,9 +79,9 @@ Effects context_effects(const Forest& forest, const Table& table, const Target& 
 
 void bind_contexts(nb::module_& module) {
   nb::class_<Contexts>(module, "Contexts", "Contexts of the rows, and how they are permuted.")
-      .def(nb::init<Matrix<std::uint32_t>, Matrix<std::uint8_t>, bool, Vector<double>,
-                    std::uint64_t, std::uint64_t, std::size_t, std::int32_t>(),
-           nb::kw_only(), lent("codes"), lent("weights"), nb::arg("empty_is_zero"), lent("levels"),
+      .def(nb::init<Matrix<std::uint32_t>, std::uint32_t, bool, Vector<double>, std::uint64_t,
+                    std::uint64_t, std::size_t, std::int32_t>(),
+           nb::kw_only(), lent("codes"), nb::arg("count"), nb::arg("empty_is_zero"), lent("levels"),
            nb::arg("seed"), nb::arg("first"), nb::arg("n_permutations"), nb::arg("column") = -1);
   module.def("context_effects", &context_effects, nb::arg("forest"), nb::arg("table"),
              nb::arg("target"), nb::arg("contexts"), nb::arg("criterion"), nb::arg("n_threads"),

@@ -51,11 +51,10 @@ struct Whole {
 
 template <class Count>
 std::vector<Whole> whole_nodes(const Layout& layout, const Truth& truth, std::size_t n_rows,
-                               std::uint32_t unit, Impurity criterion,
-                               const std::vector<double>& n_log_n) {
-  // No part of a row in the first of two contexts: all rows together in the second.
+                               Impurity criterion, const std::vector<double>& n_log_n) {
+  // No row in the first of two contexts: all rows together in the second.
   const Membership<Count> in(n_rows, 2);
-  NodeTally<Count> tally(truth, criterion, 2, unit, n_log_n);
+  NodeTally<Count> tally(truth, criterion, 2, n_log_n);
   std::vector<Whole> whole(layout.nodes.size());
   for (std::size_t i = 0; i < whole.size(); ++i) {
     tally.count(layout, layout.nodes[i], in);
@@ -76,7 +75,7 @@ class Walk {
         contexts_(contexts),
         n_rows_(n_rows),
         n_columns_(n_columns),
-        tally_(truth, criterion, contexts.count, contexts.unit, n_log_n) {}
+        tally_(truth, criterion, contexts.count, n_log_n) {}
 
   void add(const Membership<Count>& in, Batch& batch, const Monitor& monitor) {
     for (std::size_t i = 0; i < layout_.nodes.size(); ++i) {
@@ -95,7 +94,7 @@ class Walk {
 
  private:
   void add_effects(const LaidNode& node, double fraction, double whole_sum, Batch& batch) {
-    const double n = static_cast<double>(node.n_rows) * contexts_.unit;  // in parts
+    const double n = static_cast<double>(node.n_rows);
     const double whole = whole_sum / n;
     Lanes<double> inside{};
     for (std::size_t c = 0; c < contexts_.count; ++c) {
@@ -143,10 +142,9 @@ ContextEffects effects_of(const ForestView& forest, const Table& table, const Tr
                           Monitor& monitor) {
   const std::size_t n_permutations = contexts.n_permutations;
   const std::size_t n_batches = (n_permutations + kContextLanes - 1) / kContextLanes;
-  const double unit = contexts.unit;
-  std::vector<double> n_log_n(table.n_rows * contexts.unit + 1);  // of parts of rows
+  std::vector<double> n_log_n(table.n_rows + std::size_t{1});
   for (std::size_t n = 0; n < n_log_n.size(); ++n) {
-    n_log_n[n] = unit * n_log2_n(static_cast<double>(n) / unit);
+    n_log_n[n] = n_log2_n(static_cast<double>(n));
   }
 
   std::vector<Membership<Count>> members;
@@ -159,7 +157,7 @@ ContextEffects effects_of(const ForestView& forest, const Table& table, const Tr
       // Lanes beyond the last permutation repeat it, and are not read.
       const std::size_t r = std::min(b * kContextLanes + lane, n_permutations - 1);
       permute(contexts, r, codes, table.n_rows);
-      members.back().set_lane(lane, codes, contexts.weights);
+      members.back().set_lane(lane, codes);
     }
   }
   LayoutMaker maker(forest, table, truth, contexts.levels, contexts.column);
@@ -172,7 +170,7 @@ ContextEffects effects_of(const ForestView& forest, const Table& table, const Tr
       maker.add(tree++, layout);
     }
     const std::vector<Whole> whole =
-        whole_nodes<Count>(layout, truth, table.n_rows, contexts.unit, criterion, n_log_n);
+        whole_nodes<Count>(layout, truth, table.n_rows, criterion, n_log_n);
     std::atomic<std::size_t> next{0};
     run_threads(std::min<unsigned>(n_threads, static_cast<unsigned>(n_batches)), [&](unsigned) {
       Walk<Count> walk(layout, whole, table.n_rows, table.n_columns, truth, contexts, criterion,
@@ -201,8 +199,8 @@ ContextEffects effects_of(const ForestView& forest, const Table& table, const Tr
     spread(batch.difference, per_tree, first, n_lanes, effects.difference);
     spread(batch.conditional, per_tree, first, n_lanes, effects.conditional);
     spread(batch.overall, per_tree, first, n_lanes, effects.overall);
-    const double n_parts = static_cast<double>(table.n_rows) * unit;
-    spread({batch.relevance}, per_tree / n_parts, first, n_lanes, effects.relevance);
+    const double n_rows = static_cast<double>(table.n_rows);
+    spread({batch.relevance}, per_tree / n_rows, first, n_lanes, effects.relevance);
   }
   return effects;
 }
@@ -212,11 +210,10 @@ ContextEffects effects_of(const ForestView& forest, const Table& table, const Tr
 ContextEffects context_effects(const ForestView& forest, const Table& table, const Truth& truth,
                                const Contexts& contexts, Impurity criterion, unsigned n_threads,
                                Monitor& monitor) {
-  const std::size_t n_parts = table.n_rows * contexts.unit;
-  if (n_parts <= std::numeric_limits<std::uint8_t>::max()) {
+  if (table.n_rows <= std::numeric_limits<std::uint8_t>::max()) {
     return effects_of<std::uint8_t>(forest, table, truth, contexts, criterion, n_threads, monitor);
   }
-  if (n_parts <= std::numeric_limits<std::uint16_t>::max()) {
+  if (table.n_rows <= std::numeric_limits<std::uint16_t>::max()) {
     return effects_of<std::uint16_t>(forest, table, truth, contexts, criterion, n_threads, monitor);
   }
   return effects_of<std::uint32_t>(forest, table, truth, contexts, criterion, n_threads, monitor);

@@ -15,13 +15,9 @@
 namespace duramen {
 
 struct Contexts {
-  const std::uint32_t* codes = nullptr;  // value of every row; permutation by row where `drawn`
-  // Value by context: parts of `unit` that a row of the value has in each context. Each value is
-  // one context, of one part, unless the contexts are points on a scale of numbers.
-  const std::uint8_t* weights = nullptr;
-  std::uint32_t count = 0;         // number of contexts
-  std::uint32_t unit = 1;          // parts of a row, a power of 2
-  bool empty_is_zero = false;      // a node without rows of a context: decrease 0, or skipped
+  const std::uint32_t* codes = nullptr;  // context of every row; permutation by row where `drawn`
+  std::uint32_t count = 0;               // number of contexts
+  bool empty_is_zero = false;            // a node without rows of a context: decrease 0, or skipped
   const double* levels = nullptr;  // node: what its decrease by the context weighs in `relevance`
   std::uint64_t seed = 0;          // of the permutations
   std::uint64_t first = 0;         // number of the first permutation; 0 leaves all in place

@@ -19,8 +19,8 @@ constexpr std::size_t kContextLanes = 32;
 template <class T>
 using Lanes = std::array<T, kContextLanes>;
 
-// Parts of a row in a context, lane by lane, for all contexts but the last, which has the rest.
-// Count holds the parts of the rows of any node.
+// Whether a row is in a context, lane by lane, for all contexts but the last, which has the rest.
+// Count holds the rows of any node.
 template <class Count>
 class Membership {
  public:
@@ -30,12 +30,9 @@ class Membership {
   std::size_t width() const { return width_; }
   const Lanes<Count>* row(std::size_t row) const { return in_.data() + row * width_; }
 
-  // `weights` has the parts of each value in each context.
-  void set_lane(std::size_t lane, const std::vector<std::uint32_t>& values,
-                const std::uint8_t* weights) {
-    for (std::size_t row = 0; row < values.size(); ++row) {
-      const std::uint8_t* own = weights + values[row] * (width_ + 1);
-      for (std::size_t c = 0; c < width_; ++c) in_[row * width_ + c][lane] = own[c];
+  void set_lane(std::size_t lane, const std::vector<std::uint32_t>& contexts) {
+    for (std::size_t row = 0; row < contexts.size(); ++row) {
+      if (contexts[row] < width_) in_[row * width_ + contexts[row]][lane] = 1;
     }
   }
 
@@ -49,25 +46,23 @@ class Membership {
 //   entropy   sum f(n_yk) - sum f(n_k) - sum f(n_y) + f(n)
 //   Gini      sum n_yk^2 / n_k - sum n_y^2 / n
 //   variance  sum S_k^2 / n_k - S^2 / n      (S sums of the response)
-// is the decrease times n. Rows are counted in parts, `unit` a row, so that sums of weights are
-// exact in any order; f(n) is unit f(n / unit) then, and all sums are those of rows times unit.
+// is the decrease times n.
 template <class Count>
 class NodeTally {
  public:
-  NodeTally(const Truth& truth, Impurity criterion, std::uint32_t n_contexts, std::uint32_t unit,
+  NodeTally(const Truth& truth, Impurity criterion, std::uint32_t n_contexts,
             const std::vector<double>& n_log_n)
       : truth_(truth),
         criterion_(criterion),
         n_contexts_(n_contexts),
         last_(n_contexts - 1),
         n_log_n_(n_log_n),
-        unit_(unit),
-        zero_up_to_(unit == 1 && criterion == Impurity::entropy ? 1 : 0) {
+        zero_up_to_(criterion == Impurity::entropy ? 1 : 0) {
     for (auto* values : {&decrease_, &own_, &inner_, &total_}) values->resize(n_contexts);
     for (auto* counts : {&rows_, &cell_, &child_}) counts->resize(n_contexts);
   }
 
-  // Decrease times parts among the rows of context c, and those parts.
+  // Decrease times rows among the rows of context c, and those rows.
   const Lanes<double>& decrease(std::size_t c) const { return decrease_[c]; }
   const Lanes<Count>& rows(std::size_t c) const { return rows_[c]; }
   // What the node itself takes from its decrease: sum f(n_y) - f(n), sum n_y^2 / n, or S^2 / n.
@@ -113,7 +108,7 @@ class NodeTally {
   // The count of the last context is what the others leave of all rows.
   void rest_of(std::uint32_t n_rows, Lanes<Count>* counts) const {
     Lanes<Count>& last = counts[last_];
-    last.fill(static_cast<Count>(n_rows * unit_));
+    last.fill(static_cast<Count>(n_rows));
     for (std::size_t c = 0; c < last_; ++c) {
       for (std::size_t lane = 0; lane < kContextLanes; ++lane) {
         last[lane] = static_cast<Count>(last[lane] - counts[c][lane]);
@@ -191,7 +186,7 @@ class NodeTally {
       const double response = truth_.response[row];
       const Lanes<Count>* member = in.row(row);
       Lanes<double> left;
-      left.fill(response * unit_);
+      left.fill(response);
       for (std::size_t c = 0; c < last_; ++c) {
         for (std::size_t lane = 0; lane < kContextLanes; ++lane) {
           const double part = response * static_cast<double>(member[c][lane]);
@@ -251,7 +246,6 @@ class NodeTally {
   const std::vector<double>& n_log_n_;
   std::vector<Lanes<Count>> rows_, cell_, child_, classes_;
   std::vector<Lanes<double>> decrease_, own_, inner_, total_;
-  std::uint32_t unit_;
   std::uint32_t zero_up_to_;  // rows whose counts have no term: f(0) = f(1) = 0 of whole rows
 };
 

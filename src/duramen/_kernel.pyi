@@ -341,7 +341,7 @@ class Contexts:
         self,
         *,
         codes: Numbers,
-        weights: Bytes,
+        count: int,
         empty_is_zero: bool,
         levels: Floats,
         seed: int,

@@ -209,7 +209,7 @@ def test_permutations_that_are_no_contexts_are_refused_by_the_kernel():
     forest, context = analysis.forest(analysis.seed), as_context(CODES)
     for drawn, message in (
         (np.zeros((2, 13), np.uint32), "one entry a row"),
-        (np.full((2, 14), 3, np.uint32), "not below the number of its values"),
+        (np.full((2, 14), 3, np.uint32), "not below the number of contexts"),
     ):
         with pytest.raises(ValueError, match=message):
             context_effects(forest, analysis, context, "skip", seed=8, drawn=drawn)

@@ -52,7 +52,7 @@ def context_effects(
         codes, first, n_permutations = drawn, 0, len(drawn)
     contexts = _kernel.Contexts(
         codes=codes,
-        weights=np.eye(context.count, dtype=np.uint8),
+        count=context.count,
         empty_is_zero=empty == "zero",
         levels=levels(forest),
         seed=seed,
