@@ -29,7 +29,6 @@ from benchmarks.designs.nulls import KINDS, NULLS, SHAPES, data_set
 from duramen import Significance
 from duramen.data import EncodedTable
 from duramen.jobs.replicates import Plan, run_replicates
-from duramen.results.importances import NULL
 from duramen.support.arrays import FloatArray
 
 LEVEL = 0.05

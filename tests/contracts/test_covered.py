@@ -1,18 +1,14 @@
-"""Every public name is tested, every choice of the command line a record."""
+"""Every choice of the command line has a record."""
 
 from __future__ import annotations
 
-import inspect
 import re
-from collections import Counter
 from functools import cache
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.cli.commands import arguments
-from tests.contracts.public import public
 from tests.contracts.registry import cases
 from tests.grid import one_test
 from tests.record.cases import cases as recorded_cases
@@ -33,39 +29,6 @@ OPTIONS_OF_ALL |= {"--spreadsheet-safe", "--xlsx"}  # of every command, recorded
 ELSEWHERE = {("exact", "--task"), ("context", "--task")}  # of rank; these refuse survival
 ELSEWHERE |= {("compare", "--methods")}  # selectors and measures
 ELSEWHERE |= {(name, "--task") for name in ("compare", "select")}  # they refuse survival
-
-
-def own_names() -> dict[str, Any]:
-    """Return the public functions, estimators and selectors by one of their names."""
-    return {
-        name.removeprefix("duramen."): thing
-        for name, thing in public().items()
-        if not name.startswith("duramen.support")
-        and (inspect.isfunction(thing) or hasattr(thing, "fit"))
-    }
-
-
-def called() -> set[tuple[str, str]]:
-    """Return the names that tests call or pass on, each with what stands before its dot."""
-    folder = Path(__file__).parents[1]
-    texts = [path.read_text(encoding="utf-8") for path in folder.rglob("*.py")]
-    pattern = r"(?:(\w+)\.)?\b(\w+)(?=[(,)\]}\n])"
-    return {match for text in texts for match in re.findall(pattern, text)}
-
-
-def test_public_names_are_tested() -> None:
-    """A name that several packages have counts where the package stands before it."""
-    places, names = called(), own_names()
-    last = Counter(name.rpartition(".")[2] for name in names)
-    left = []
-    for full in names:
-        package, _, name = full.rpartition(".")
-        before = {where for where, one in places if one == name}
-        if last[name] > 1:
-            before &= {package.rpartition(".")[2] or "dm"}
-        if not before and name not in COMMANDS:
-            left.append(full)
-    assert left == []
 
 
 def test_measures_of_the_significance_tests_have_cases() -> None:

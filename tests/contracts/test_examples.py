@@ -41,23 +41,11 @@ COMPLETE = [
 ]
 
 
-@one_test
-@pytest.mark.parametrize("name", [name for name in MODULES if name not in LONG])
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=pytest.mark.slow) if name in LONG else name for name in MODULES],
+)
 def test_examples_of_module(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert_examples_run(name, tmp_path, monkeypatch, capsys)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", LONG)
-def test_long_examples_of_module(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert_examples_run(name, tmp_path, monkeypatch, capsys)
-
-
-def assert_examples_run(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)  # some write files

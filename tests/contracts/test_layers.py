@@ -20,9 +20,6 @@ ONLY_IN = {
     "jinja2": {"reports"},
     "matplotlib": {"plots", "reports"},
 }
-THEORY_MAY = {"numpy", "scipy", "duramen"}
-# What the exact theory takes of the data: the reader, and the check of weights.
-DATA_OF_THEORY = {"duramen.data.categories", "duramen.data.learning_sets"}
 
 
 def imports(file: str) -> Iterator[tuple[str, str | None, int]]:
@@ -57,16 +54,7 @@ def test_imports_of_a_file(file: str) -> None:
             complaints.append(f"line {line}: a build of the kernel is picked by {KERNEL} alone")
         if top in ONLY_IN and here not in ONLY_IN[top]:
             complaints.append(f"line {line}: {top} belongs to {sorted(ONLY_IN[top])}")
-        if here == "theory" and not theory_may(top):
-            complaints.append(f"line {line}: the exact theory needs NumPy and SciPy, not {top}")
-        of_data = module.startswith(("duramen.data", "duramen.io")) and module not in DATA_OF_THEORY
-        if here == "theory" and of_data:
-            complaints.append(f"line {line}: the exact theory takes nothing of {module}")
     assert complaints == []
-
-
-def theory_may(top: str) -> bool:
-    return top in THEORY_MAY or top in sys.stdlib_module_names
 
 
 def test_the_theory_needs_neither_data_frames_nor_learners() -> None:

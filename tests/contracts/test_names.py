@@ -14,8 +14,6 @@ from tests.contracts.public import exported, packages, public
 import duramen
 
 EXECUTION = ("random_state", "n_jobs", "client", "checkpoint", "verbose")
-# Words that the table "One meaning a name" in docs/api.md replaces, for any parameter.
-REPLACED = {"blocks", "confidence", "n_replicates", "n_runs", "model"}
 
 
 def parameters(thing: Callable[..., Any]) -> list[str]:
@@ -46,25 +44,6 @@ def test_no_function_hides_a_module() -> None:
         if not inspect.ismodule(getattr(package, module.name, inspect))
     ]
     assert hidden == []
-
-
-def test_parameters_have_no_replaced_name() -> None:
-    replaced = {
-        name: REPLACED.intersection(parameters(thing))
-        for name, thing in public().items()
-        if (inspect.isfunction(thing) or hasattr(thing, "fit"))
-        and REPLACED.intersection(parameters(thing))
-    }
-    assert replaced == {}
-
-
-def test_all_lists_public_names_only() -> None:
-    internal = [
-        f"{package}.{name}"
-        for package, name, _ in exported()
-        if name.startswith("_") and not name.startswith("__")
-    ]
-    assert internal == []
 
 
 def undocumented(listed: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""What depends on the task stands at the targets, and learning sets are made at one place."""
+"""What depends on the task stands at the targets."""
 
 import ast
 from collections import Counter
@@ -30,29 +30,9 @@ def names_a_task(node: ast.AST) -> bool:
     return any(value in TASKS for value in values if isinstance(value, str))
 
 
-def called(node: ast.AST) -> str:
-    """Name of the function that a call is of; empty for anything else."""
-    if not isinstance(node, ast.Call):
-        return ""
-    return getattr(node.func, "id", getattr(node.func, "attr", ""))
-
-
 def test_only_the_targets_are_asked_for_their_task() -> None:
     asked = Counter(file for file, node in sources.nodes(ast.Compare) if names_a_task(node))
     assert asked == READERS
-
-
-def test_the_scan_sees_comparisons() -> None:
-    source = "a == 'survival'\ntask not in ('auto', 'regression')\ntask == other\nf('survival')"
-    assert sum(map(names_a_task, ast.walk(ast.parse(source)))) == 2
-
-
-def test_targets_are_encoded_and_learning_sets_made_at_one_place() -> None:
-    calls = [(called(node), file) for file, node in sources.nodes(ast.Call)]
-    assert {file for name, file in calls if name == "LearningSet"} == {"data/learning_sets.py"}
-    # `read` names the column of a target that cannot be used.
-    encoders = {file for name, file in calls if name == "encode_target"}
-    assert encoders == {"data/learning_sets.py", "reading/tables.py"}
 
 
 @pytest.mark.parametrize("kind", TARGETS)
