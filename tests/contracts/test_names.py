@@ -111,20 +111,6 @@ def test_results_with_a_frame_can_be_saved() -> None:
     assert [name for name, thing in framed.items() if not hasattr(thing, "load")] == []
 
 
-# Defaults of presentation, not of an execution.
-NOT_EXECUTED = {"duramen.set_config"}
-
-
-def test_parameters_of_execution_come_last_in_one_order() -> None:
-    other = [
-        name
-        for name, names in functions().items()
-        if (present := [parameter for parameter in EXECUTION if parameter in names])
-        and names[-len(present) :] != present
-    ]
-    assert set(other) == NOT_EXECUTED
-
-
 def test_documentation_says_which_parameters_of_execution_functions_lack(root: Path) -> None:
     """Of those that repeat seeded work on threads, or on a cluster, or from a checkpoint."""
     text = (root / "docs" / "api.md").read_text(encoding="utf-8")

@@ -1,6 +1,5 @@
 """What holds for the package as a whole, whatever it contains."""
 
-import ast
 import importlib.metadata
 import importlib.resources
 import inspect
@@ -10,12 +9,9 @@ import sys
 from typing import Any
 
 import pytest
-from tests.contracts.public import exported
-from tests.contracts.sources import SOURCE, nodes
 from tests.grid import one_test
 
 import duramen as dm
-from duramen.results.result import Result
 
 # They cost up to half a second and tens of megabytes each, and many a use needs none of them.
 HEAVY = ["pandas", "polars", "matplotlib", "pyarrow", "jinja2", "cyclopts", "rich"]
@@ -37,10 +33,6 @@ def test_public_names_are_listed_once_and_exist() -> None:
     assert [name for name in dm.__all__ if not hasattr(dm, name)] == []
 
 
-def test_dir_lists_the_public_names() -> None:
-    assert set(dm.__all__) <= set(dir(dm))
-
-
 @one_test
 @pytest.mark.parametrize("name", [name for name in dm.__all__ if not name.startswith("_")])
 def test_public_name_has_a_docstring_of_its_own(name: str) -> None:
@@ -49,15 +41,6 @@ def test_public_name_has_a_docstring_of_its_own(name: str) -> None:
     if inspect.isclass(thing):
         assert "__doc__" in vars(thing)
         assert not thing.__doc__.startswith(f"{name}(")  # what a dataclass writes by itself
-
-
-def test_the_library_does_not_print() -> None:
-    calls = [
-        f"{file}:{node.lineno}"
-        for file, node in nodes(ast.Call)
-        if getattr(node.func, "id", "") in {"print", "breakpoint", "input"}
-    ]
-    assert [place for place in calls if not place.startswith("cli/")] == []
 
 
 # What is imported step by step beside the dependencies, and what changes, in a process of its own.
@@ -118,20 +101,3 @@ def test_matplotlib_is_imported_when_something_is_drawn(imported: dict[str, Any]
 def test_import_starts_no_thread_and_touches_no_state(imported: dict[str, Any]) -> None:
     assert imported["same state"]
     assert imported["threads"] == 1
-
-
-def test_a_result_type_has_one_address() -> None:
-    """The types of results are listed by one package each, and `docs/api.md` says where."""
-    addresses: dict[Any, set[str]] = {}
-    for package, name, thing in exported():
-        addresses.setdefault(thing, set()).add(f"{package}.{name}")
-    types = {kind: places for kind, places in addresses.items() if is_result(kind)}
-    assert {kind.__name__: places for kind, places in types.items() if len(places) > 1} == {}
-    documented = (SOURCE.parents[1] / "docs" / "api.md").read_text(encoding="utf-8")
-    places = [place.replace("duramen.", "dm.", 1) for (place,) in types.values()]
-    assert len(places) >= 12
-    assert [place for place in places if f"`{place}" not in documented] == []
-
-
-def is_result(thing: object) -> bool:
-    return isinstance(thing, type) and issubclass(thing, Result) and thing is not Result

@@ -8,11 +8,8 @@ import pytest
 from tests.contracts import sources
 
 import duramen as dm
-from duramen.data import NumberTarget, Target, target
-from duramen.data.target import TARGETS, encode_target, target_class
-from duramen.estimators.catalogue import FORESTS
-from duramen.forests.settings import CRITERIA
-from duramen.importances.measures.mda import SCORES
+from duramen.data import NumberTarget, target
+from duramen.data.target import TARGETS, encode_target
 from duramen.significance.association import marginal_statistics
 
 TASKS = {"classification", "regression", "survival"}
@@ -33,23 +30,6 @@ def names_a_task(node: ast.AST) -> bool:
 def test_only_the_targets_are_asked_for_their_task() -> None:
     asked = Counter(file for file, node in sources.nodes(ast.Compare) if names_a_task(node))
     assert asked == READERS
-
-
-@pytest.mark.parametrize("kind", TARGETS)
-def test_what_a_target_names_exists(kind: type[Target]) -> None:
-    assert target_class(kind.task) is kind
-    assert [c.task for c in CRITERIA.values() if c.name == kind.criterion] == [kind.task]
-    assert set(kind.scores) <= set(SCORES)
-    estimator = FORESTS[0].estimator(kind.task)()
-    assert estimator.target_class is kind
-    assert estimator.min_samples_leaf == kind.min_samples_leaf
-    assert estimator.min_samples_split == kind.min_samples_split
-    assert set(kind.ranking_parameters) <= set(estimator.get_params())
-
-
-def test_every_task_has_a_target_and_every_score_a_task() -> None:
-    assert {kind.task for kind in TARGETS} == TASKS
-    assert sorted(score for kind in TARGETS for score in kind.scores) == sorted(SCORES)
 
 
 class CountTarget(NumberTarget):

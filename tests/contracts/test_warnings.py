@@ -70,13 +70,6 @@ def test_frames_between_functions_of_the_package_are_passed_over():
     assert caught[0].filename == __file__
 
 
-def test_category_and_instances():
-    for options in (("later", FutureWarning), (FutureWarning("later"),)):
-        with pytest.warns(FutureWarning, match="later") as caught:
-            warn(*options)
-        assert caught[0].filename == __file__
-
-
 def test_a_warning_that_repeats_is_gathered_once():
     with warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("always")

@@ -255,18 +255,6 @@ def test_an_interrupt_during_a_refit_keeps_the_former_forest():
     assert forest.forest_ is former
 
 
-def test_parameters_are_kept_as_they_came():
-    features = ["a"]
-    forest = RF(max_features=np.int64(2), categorical_features=features, n_jobs=-1)
-    assert forest.max_features.dtype == np.int64
-    assert forest.categorical_features is features
-    assert forest.get_params()["n_jobs"] == -1
-    with pytest.raises(ValueError, match="Invalid parameter 'depth'"):
-        forest.set_params(depth=3)
-    with pytest.raises(TypeError, match="unexpected keyword argument"):
-        RF(min_weight_fraction_leaf=0.1)
-
-
 def test_a_parameter_of_another_estimator_is_none_of_this_one():
     """Lacking parameters are fields without a place in the signature."""
     for kind, name in [

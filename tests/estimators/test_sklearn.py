@@ -1,12 +1,10 @@
 """The estimators keep scikit-learn's contract, and work among its tools."""
 
-import inspect
-
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn import config_context
-from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.base import clone
 from sklearn.datasets import load_diabetes, load_iris
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
@@ -25,22 +23,6 @@ class TestEveryEstimator:
         load = load_iris if kind in CLASSIFIERS else load_diabetes
         X, y = load(return_X_y=True)
         return X, y
-
-    def test_task_and_tags(self, kind):
-        estimator = kind()
-        assert is_classifier(estimator) == (kind in CLASSIFIERS)
-        assert is_regressor(estimator) == (kind in REGRESSORS)
-        tags = estimator.__sklearn_tags__()
-        assert tags.input_tags.allow_nan
-        assert tags.input_tags.sparse
-        assert tags.target_tags.required
-
-    def test_every_parameter_is_documented_with_its_default(self, kind):
-        lines = inspect.getdoc(kind).splitlines()
-        for name, value in kind().get_params().items():
-            shown = f'"{value}"' if isinstance(value, str) else value
-            (line,) = [line for line in lines if line.startswith(f"{name} : ")]
-            assert line.endswith(f"default={shown}")
 
     @pytest.mark.smoke
     def test_clone_grows_the_same_forest(self, kind):
