@@ -20,6 +20,12 @@ linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs f
 TABLE = pa.table({"a": np.arange(8.0), "b": np.arange(8) % 2})
 
 
+def write_results(place: Path) -> None:
+    """Write results to the folder "out", as a command does."""
+    with results_folder(place / "out", "rank") as folder:
+        (folder / "run.json").write_text("new")
+
+
 @linux
 @pytest.mark.slow
 def test_commands_leave_all_results_or_none_and_read_or_refuse_damaged_files() -> None:
@@ -52,8 +58,7 @@ def test_links_are_not_taken_for_leftovers(tmp_path: Path) -> None:
     for suffix in ("part", "old"):
         (tmp_path / f".out.0123abcd.{suffix}").symlink_to(precious)
         assert unfinished(tmp_path / "out", suffix) == []
-    with results_folder(tmp_path / "out", "rank") as folder:
-        (folder / "run.json").write_text("new")
+    write_results(tmp_path)
     assert [entry.name for entry in (tmp_path / "out").iterdir()] == ["run.json"]
     assert (precious / "data.txt").read_text() == "mine"
 
@@ -61,8 +66,7 @@ def test_links_are_not_taken_for_leftovers(tmp_path: Path) -> None:
 @linux
 def test_a_pipe_with_the_name_of_the_lock_stops_no_command(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / ".out.lock")
-    with results_folder(tmp_path / "out", "rank") as folder:
-        (folder / "run.json").write_text("new")
+    write_results(tmp_path)
     assert [entry.name for entry in tmp_path.iterdir()] == ["out"]
 
 
@@ -70,20 +74,10 @@ def test_a_file_whose_name_is_taken_stays_in_the_old_folder(tmp_path: Path) -> N
     for name in ("out", ".out.0123abcd.old"):
         (tmp_path / name / "mine").mkdir(parents=True)
         (tmp_path / name / "mine" / "thesis.txt").write_text(name)
-    with results_folder(tmp_path / "out", "rank") as folder:
-        (folder / "run.json").write_text("new")
+    write_results(tmp_path)
     assert (tmp_path / "out" / "mine" / "thesis.txt").read_text() == "out"
     path = tmp_path / ".out.0123abcd.old" / "mine" / "thesis.txt"
     assert path.read_text() == ".out.0123abcd.old"
-
-
-def test_results_that_were_being_written_are_leftovers(tmp_path: Path) -> None:
-    part = tmp_path / ".out.0123abcd.part"
-    part.mkdir()
-    (part / ".result.csv.89abcdef.part").write_text("a,b\n1")
-    with results_folder(tmp_path / "out", "rank") as folder:
-        (folder / "run.json").write_text("new")
-    assert [entry.name for entry in tmp_path.iterdir()] == ["out"]
 
 
 def test_a_store_that_was_about_to_be_replaced_is_put_back(tmp_path: Path) -> None:

@@ -84,10 +84,8 @@ def test_the_oracle_sees_what_is_wrong(what: str) -> None:
         drawn[2] = drawn[1]
     else:
         weights[3] = 1.5
-    compare = {
-        "cell": lambda: routing.same_rows(estimator, X, columns),
-        "bag": lambda: routing.same_nodes(estimator.forest_, rows, drawn, y, weights),
-        "weight": lambda: routing.same_nodes(estimator.forest_, rows, drawn, y, weights),
-    }
+    compare, parts = routing.same_nodes, (estimator.forest_, rows, drawn, y, weights)
+    if what == "cell":
+        compare, parts = routing.same_rows, (estimator, X, columns)
     with pytest.raises(AssertionError):
-        compare[what]()
+        compare(*parts)
