@@ -51,29 +51,12 @@ def test_details_where_all_features_are_found():
     assert columns["wins"].to_pylist() == search.wins_[search.selected_].tolist()
 
 
-def test_nothing_found():
-    report, _ = searched(n_estimators=10, alpha=0.0)
-    words = "No feature was found"
-    lines = report.section("Features found").lines
-    assert lines[0] == f"{words}."
-    assert lines[1].startswith("duramen rank tests every feature")
-    assert "0 after 5 trees, 0 after 10." in report.section("Features found, tree by tree").text
-    assert words in render(report)
-    assert report.conclusion.startswith(f"{words} (")
-
-
 def test_the_page(search):
     (report, search), n_found = search, len(search[1].selected_)
-    facts = dict(report.headline)
-    assert facts["features found"] == str(n_found)
-    assert facts["mean draws"] == "50"
+    assert dict(report.headline)["features found"] == str(n_found)
     chart = report.section("Features found, tree by tree")
     assert chart.figure[1]["features found"].tolist() == [0, *search.history_["n_selected"]]
-    said = report.conclusion
-    assert said.startswith(f"{n_found} of 80 features were found (selection in random subspaces, ")
-    html = render(report)
-    assert "<svg" in html
-    assert f'<p class="conclusion">{said}</p>' in html
+    assert f'<p class="conclusion">{report.conclusion}</p>' in render(report)
 
 
 @pytest.mark.parametrize(

@@ -49,20 +49,6 @@ def test_a_sentence_for_each_outcome(results, tested, meaning):
         assert said.startswith(count_words(tested))
 
 
-def test_accuracy_is_compared_with_a_prediction_without_features():
-    assert "predicts 90.0% of the rows correctly, the most frequent class alone 60.0%" in (
-        conclusion(ran(**GOOD), None)
-    )
-    numbers = {**GOOD, "oob_error": 2.0, "baseline_error": 8.0}
-    said = conclusion(ran("regression", **numbers), None)
-    assert "explains 75.0% of the variance of type, the mean alone 0%" in said
-    worse = {**BAD, "oob_error": 9.0, "baseline_error": 8.0}
-    assert "explains none of the variance" in conclusion(ran("regression", **worse), None)
-    assert "the accuracy out of bag is not known" in conclusion(ran(), verdict(0.001))
-    grouped = conclusion(ran("regression", **worse, groups=9), None)
-    assert "out of bag, where trees saw no row of the same group, the forest explains" in grouped
-
-
 def fitted(y, regression=False):
     X = np.random.default_rng(1).normal(size=(len(y), 3))
     X[:, 0] += 3 * np.asarray(y, dtype=float)

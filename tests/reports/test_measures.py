@@ -12,7 +12,6 @@ from tests.reports.test_reports import (
     summarise,
 )
 
-import duramen as dm
 from duramen import Importances, Significance
 from duramen.analyses.ranking.report import table_columns
 
@@ -78,12 +77,6 @@ def test_rows_are_those_of_the_first_measure_whatever_the_order_of_the_others():
     assert columns["vote_change_p_value"].tolist() == [0.02, 0.04, 0.03, 0.01]
 
 
-def test_columns_of_two_tests_have_different_titles():
-    report = summarise(a_test(), a_run(), others=[a_test(method="other test")])
-    names = [column.title for column in report.section("Ranking").columns]
-    assert names[3:] == ["p, J_chi2", "q, J_chi2", "other test", "p, other test", "q, other test"]
-
-
 def test_other_features_are_refused():
     with pytest.raises(ValueError, match="features"):
         summarise(example(), a_run(), others=[an_mda(names=HOSTILE[:5])])
@@ -105,26 +98,7 @@ def test_headline_counts_what_is_significant():
     assert not any("q up to" in name for name in alone)
 
 
-def test_what_was_left_out_is_said():
-    report = several(left_out=[HOSTILE[0]])
-    assert report.section("Not computed").lines == (HOSTILE[0],)
-    assert "Not computed" not in titles(several())
-
-
 # --- charts ------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("K", [1, 3])
-def test_what_degrees_mean_depends_on_the_number_of_candidates(K):
-    random = np.random.default_rng(0)
-    X, y = random.integers(0, 2, (40, 3)), random.integers(0, 2, 40)
-    forest = dm.ExtraTreesClassifier(5, max_features=K, random_state=0).fit(X, y)
-    report = summarise(dm.importances.mdi(forest, by_degree=True), a_run())
-    caption = report.section("By interaction degree").caption
-    assert ("information of a feature by itself, higher degrees" in caption) == (K == 1)
-    assert (
-        "a weaker feature has little importance at degree 0 even if no features interact" in caption
-    ) == (K > 1)
 
 
 def test_a_test_can_rank():
@@ -133,6 +107,3 @@ def test_a_test_can_rank():
     lengths = [bar.length for bar in report.section("Ranking").columns[2].drawn()]
     assert lengths == (np.sort(TRUE)[::-1] / 9).tolist()
     assert "By interaction degree" not in titles(report)
-
-
-# --- the page ------------------------------------------------------------------------------------

@@ -11,7 +11,6 @@ import duramen as dm
 from duramen import Importances
 from duramen.analyses.ranking.report import summarize as summarize_ranking
 from duramen.reports import Run, render
-from duramen.reports.report import plain
 from duramen.support.text import printable
 
 HOSTILE = (
@@ -156,16 +155,6 @@ def test_figures_say_what_they_show_and_follow_the_page(html, page):
     assert "#0072b2" not in html.split("</style>")[1]
 
 
-def test_works_on_paper_on_a_phone_and_in_the_dark(html, page):
-    assert {"name": "viewport", "content": "width=device-width, initial-scale=1"} in page.named(
-        "meta"
-    )
-    assert "@media print" in html
-    assert "prefers-color-scheme: dark" in html
-    assert page.named("html") == [{"lang": "en"}]
-    assert any("scroll" in attributes.get("class", "") for attributes in page.named("div"))
-
-
 def test_table_is_cut_and_says_so():
     names = tuple(f"f{j}" for j in range(250))
     report = summarise(example(names), a_run(n_features=250), n_rows=40)
@@ -186,11 +175,6 @@ def test_record_is_json_without_nan():
     assert record["settings"]["max_depth"] is None
     with pytest.raises(ValueError, match="Out of range"):
         a_run(results={"oob_error": float("nan")}).to_json()
-
-
-def test_settings_are_written_plainly():
-    assert plain({"age": [1.23456789, 2.0], "cut": None}) == "age: 1.23457, 2, cut: none"
-    assert (plain(True), plain([]), plain({}), plain("x")) == ("yes", "none", "none", "x")
 
 
 # --- exact importances and relevance -------------------------------------------------------------
@@ -226,19 +210,6 @@ def test_exact_page_is_safe_and_needs_nothing_else(exact):
     assert not page.named("img")
     assert len(page.named("svg")) == 1
     assert page.words.count(HOSTILE[0]) >= 3
-    for words in ("infinitely many totally randomized trees", "all that the features together"):
-        assert words in page.words
-
-
-def test_exact_report_names_the_trees_and_what_was_not_computed():
-    digits = dm.datasets.digits7()
-    options = {"max_depth": 2, "max_features": 3, "level": 0.1, "max_degree": 1}
-    report = dm.exact(digits.X, digits.y, **options)
-    words = Page(render(report)).words
-    assert "trees of depth 2 with the best of 3 candidates at a node, multiway splits" in words
-    assert "Full trees would make it all" in words
-    assert "at most 0.1 bits counts as nothing" in words
-    assert report.section("Not computed").lines[0].startswith("Relevance was tested given up to 1")
 
 
 # --- a plan --------------------------------------------------------------------------------------
@@ -251,7 +222,6 @@ def test_plan_report_tells_advice_and_reasons():
         f"Grow at least {advice.n_trees} trees on {advice.subspace} of 10,000 features each"
     )
     assert report.section("Why").lines == advice.reasons
-    assert report.section("Effect of a sample of 1,000 rows").lines == advice.cautions
     table = report.section("Fractions compared")
     assert table.column("keep") == ("0", "0.5", "1")
     assert table.column("trees")[1] == f"{advice.options[1].trees:,}"
@@ -262,5 +232,3 @@ def test_plan_report_tells_advice_and_reasons():
     page = Page(html)
     assert not page.named("script")
     assert "dm.plan(n_rows=1000, n_features=10000, memory=1000000" in page.words
-    for reason in advice.reasons:
-        assert " ".join(reason.split()) in page.words

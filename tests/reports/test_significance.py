@@ -5,7 +5,6 @@ import numpy as np
 from duramen.analyses.ranking.significance import (
     columns_of,
     record_of,
-    sections_of,
 )
 from duramen.results.significance import AdjustedSignificance
 
@@ -47,12 +46,6 @@ def test_columns_and_counts_have_the_evidence():
     assert record_of(verdict())[1]["evidence"] == {"alone": 1, "with others": 1}
 
 
-def test_without_rank_statistics_there_is_no_evidence():
-    alone = verdict(details={})
-    assert [column.name for column in columns_of(alone, ["a"])] == ["verdict", "p_adjusted", "fdr"]
-    assert "evidence" not in record_of(alone)[1]
-
-
 def test_joint_statistics_have_a_word_and_a_count():
     """The second feature is confirmed by its joint statistic, which is smaller than another."""
     joint = {
@@ -62,8 +55,6 @@ def test_joint_statistics_have_a_word_and_a_count():
     tested = verdict(details={**STATISTICS, **joint})
     assert columns_of(tested, ["b", "c", "a"])[1].cells == ["jointly", "", "alone"]
     assert record_of(tested)[1]["evidence"] == {"alone": 1, "jointly": 1, "with others": 0}
-    prose = sections_of(tested)[-1]
-    assert '"jointly" if its effect in a linear model of all features does' in " ".join(prose.lines)
 
 
 def test_a_candidate_by_its_rank_statistic_alone_says_that_its_importance_is_negative():
