@@ -7,7 +7,6 @@ import pytest
 import duramen as dm
 from duramen.jobs.replicates import replicate_seed
 from duramen.networks import Experiment
-from duramen.networks.inference import scaled_by_variance
 from duramen.networks.targets import Links
 
 FAST = {"estimator": dm.RandomForestRegressor(25, max_features="sqrt"), "random_state": 0}
@@ -107,12 +106,6 @@ def test_scaling_by_the_variance_of_sources(made):
     for i in range(8):
         row = plain.weights[i, off[i]]
         assert np.allclose(scaled.weights[i, off[i]], row * row.var())
-    some = np.array([1, 2, 5])
-    weights = plain.weights * np.isin(np.arange(8), some)
-    assert np.isclose(
-        scaled_by_variance(weights[:, some], np.arange(8), some, 8)[1, 1],
-        weights[1, 2] * weights[1, [2, 5]].var(),
-    )
 
 
 def test_last_level_finds_strongly_relevant_inputs_alone():

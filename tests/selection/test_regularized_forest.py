@@ -92,24 +92,16 @@ def test_history_and_entries():
 
 @one_test
 @pytest.mark.parametrize(
-    ("options", "message"),
+    "options",
     [
-        (
-            {"estimator": dm.RandomForestClassifier(max_leaf_nodes=5)},
-            "these trees cannot be guided",
-        ),
-        ({"estimator": dm.PERTClassifier()}, "these trees cannot be guided"),
-        (
-            {"estimator": dm.RandomSubspaceClassifier()},
-            "these trees cannot be guided",
-        ),
-        (
-            {"estimator": dm.RandomForestClassifier(criterion="entropy"), "penalize": "proxy"},
-            "these trees cannot be guided",
-        ),
+        {"estimator": dm.RandomForestClassifier(max_leaf_nodes=5)},
+        {"estimator": dm.PERTClassifier()},
+        {"estimator": dm.RandomSubspaceClassifier()},
+        {"estimator": dm.RandomForestClassifier(criterion="entropy"), "penalize": "proxy"},
     ],
 )
-def test_refusals(options, message):
+def test_refusals(options):
     X = np.random.default_rng(0).normal(size=(30, 8))
-    with pytest.raises((ValueError, TypeError), match=f"RegularizedForestSelector: {message}"):
+    message = "RegularizedForestSelector: these trees cannot be guided"
+    with pytest.raises((ValueError, TypeError), match=message):
         regularized(**options).fit(X, X[:, 0] > 0)

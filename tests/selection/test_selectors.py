@@ -89,18 +89,6 @@ def test_strata_and_blocks_are_used_or_refused(record, options):
         quick(record).fit(data)
 
 
-def test_selectors_that_permute_rows():
-    able = {entry.name for entry in catalogue if entry.kind.exchanges}
-    groups = {"boruta", "knock_out", "artificial_contrasts", "stability_selection"}
-    assert able == groups | {"sequential_random_subspace"}
-
-
-def test_selectors_that_grow_no_forest_or_draw_no_folds_refuse_groups():
-    unable = {"sequential_random_subspace", "markov_boundary", "relieff", "ridge"}
-    unable |= {"mrmr", "jmi", "cmim", "fcbf"}
-    assert {entry.name for entry in catalogue if not entry.kind.exchanges_groups} == unable
-
-
 def test_groups_lie_in_one_fold():
     random = np.random.default_rng(0)
     groups = random.permutation(np.repeat(np.arange(20), 3))

@@ -16,11 +16,9 @@ from tests.oracles.theory.subspaces import decreases_of_tree
 import duramen as dm
 from duramen.forests.prediction import leaves
 from duramen.io.store.reader import memory_bytes
-from duramen.results.archive import read_archive
 from duramen.selection import SequentialRandomSubspace
 from duramen.selection.subspace_search import (
     Grower,
-    SubspaceSearch,
     among_found,
     stream,
 )
@@ -437,35 +435,6 @@ def test_rounding_is_no_importance():
     scaled = {"criterion": "variance", "tree": "extra"}
     assert selected_by(X, X[:, 2] * 1e-6 + 1e3, 3, **scaled) == {2}
     assert selected_by(X, X[:, 2] * 1e9, 3, **scaled) == {2}
-
-
-# --- checkpoints ------------------------------------------------------------------------------
-
-
-def stored_trees(path):
-    if not path.exists():
-        return 0
-    return len(read_archive(path, what="jobs", newest=1, function="")[1]["places.shapes"])
-
-
-def test_interrupted_between_rounds(tmp_path, monkeypatch):
-    """The search raises, as Ctrl-C does wherever it comes."""
-    X, y = problem()
-    model = selector(30, batch_size=4, checkpoint=tmp_path / "run", verbose=1)
-    take, calls = SubspaceSearch.take, []
-
-    def failing(search, trees):
-        calls.append(1)
-        if len(calls) == 13:
-            raise RuntimeError("no more")
-        return take(search, trees)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(SubspaceSearch, "take", failing)
-        with pytest.raises(RuntimeError, match="no more"):
-            model.fit(X, y)
-    assert 0 < stored_trees(tmp_path / "run") < 30
-    assert everything(model.fit(X, y)) == everything(selector(30, batch_size=4).fit(X, y))
 
 
 # --- what it finds ----------------------------------------------------------------------------
