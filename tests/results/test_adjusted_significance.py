@@ -1,6 +1,5 @@
 import numpy as np
 import pytest
-from tests.grid import one_test
 
 from duramen.results.significance import AdjustedSignificance
 
@@ -111,21 +110,3 @@ def test_evidence_names_the_joint_statistic():
         "with others",
         "",
     )
-
-
-@one_test
-@pytest.mark.parametrize(
-    "changes, message",
-    [
-        ({"p_adjusted": None}, "p_adjusted must be given"),
-        ({"q_values": None}, "q_values must be given"),
-        ({"statistics": None}, "statistics must be given"),
-        ({"p_adjusted": np.array([0.05, 0.12, 1.9, 0.01])}, r"p_adjusted must be in \[0, 1\]"),
-        ({"statistics": np.ones(3)}, "statistics must have shape"),
-        ({"statistics": np.arange(4.0)[::-1]}, "p_adjusted must not decrease as the statistics"),
-        ({"q_values": np.array([0.02, 0.01, 0.8, 0.01])}, "q_values must not decrease"),
-    ],
-)
-def test_refuses(changes, message):
-    with pytest.raises(ValueError, match=message):
-        result(**changes)

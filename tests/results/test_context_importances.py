@@ -180,44 +180,4 @@ def test_order_is_by_p_value_then_effect_then_column():
     assert alone.order().tolist() == [0, 2, 1]
 
 
-# --- as a result ---------------------------------------------------------------------------------
-
-
-@one_test
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"names": ("f", "g", "f")}, "names must be different, 'f' occurs twice"),
-        ({"contexts": ("a", "b", "c")}, r"fractions must have shape \(3,\), got \(2,\)"),
-        ({"importances": [1.0, 2.0]}, r"importances must have shape \(3,\), .* got \(2,\)"),
-        ({"absolute": [[1, 1, 1]]}, r"absolute must have shape \(2, 3\), got \(1, 3\)"),
-        ({"absolute": [[-1, 1, 1]] * 2}, r"absolute must be at least 0, got -1"),
-        ({"signed": [[np.nan, 1, 1]] * 2}, "signed must be finite"),
-        ({"absolute_p_values": [[0.1, 1.2, 1]] * 2}, r"absolute_p_values must be in \[0, 1\]"),
-        ({"relevance": np.nan}, "relevance must be finite"),
-        ({"relevance": [1.0, 2.0]}, r"relevance must have shape \(\)"),
-        ({"relevance_p_value": 1.5}, r"relevance_p_value must be in \[0, 1\]"),
-        ({"empty": "drop"}, "empty must be one of 'skip', 'zero', got 'drop'"),
-        ({"tolerance": 1.0}, r"tolerance must be a number in \[0, 1\), got 1.0"),
-    ],
-)
-def test_refuses(changes, message):
-    with pytest.raises(ValueError, match=f"ContextImportances: {message}"):
-        example(**changes)
-
-
 # --- schemes of permutations, and notes -----------------------------------------------------------
-
-
-def test_the_null_is_that_of_the_scheme():
-    assert (
-        example().null == "The context arm is independent of the features and the target together."
-    )
-    within = example(permute="within_target")
-    assert within.null == (
-        "The context arm is independent of the features among rows of the same target."
-    )
-    clause = " Rows are exchanged only within strata, on which features and target may depend."
-    assert example(metadata={"context": {"clause": clause}}).null.endswith(f"together.{clause}")
-    with pytest.raises(ValueError, match="permute must be one of"):
-        example(permute="classes")

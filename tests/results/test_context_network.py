@@ -159,17 +159,3 @@ def test_links_are_sorted_and_significant():
 def test_refuses(analyses, message):
     with pytest.raises(ValueError, match=f"ContextNetwork: {message}"):
         ContextNetwork.of(NAMES, analyses)
-
-
-def test_notes_of_targets_are_counted():
-    assert example().notes == ()
-    first = analysis("u", p_values=P_VALUES["u"], notes=("few permutations",))
-    few = analysis("v", p_values=P_VALUES["v"], notes=("few arrangements",))
-    network = ContextNetwork.of(NAMES, {"u": first, "v": few})
-    (note,) = network.notes
-    assert "2 of 2 targets have notes, such as that of u: few permutations" in note
-    assert f"note: {note}" in " ".join(repr(network).split())
-    only = ContextNetwork.of(NAMES, {"v": few}).notes
-    assert only == (
-        "The analyses of 1 of 1 targets have notes, such as that of v: few arrangements",
-    )

@@ -1,6 +1,5 @@
 import numpy as np
 import pytest
-from tests.grid import one_test
 
 from duramen.results.significance import ErrorRates
 
@@ -39,21 +38,3 @@ def test_rates_that_are_not_known_are_not_taken_for_one():
     with pytest.raises(ValueError, match=r"first 3 of 4 features are known.*alpha=0.3.*Hint"):
         result.selected(0.3)
     assert example(n_known=4).selected(0.3) == ("b", "a", "d")
-
-
-@one_test
-@pytest.mark.parametrize(
-    "changes, message",
-    [
-        ({"scores": [1.0, 2.0]}, r"scores must have shape \(4,\)"),
-        ({"scores": [1.0, 2.0, 0.0, 0.0]}, "scores must not increase"),
-        ({"rates": [0.1, 0.05, 0.1, 0.2]}, "rates must not decrease"),
-        ({"rates": [0.1, 0.1, 0.1, 1.2]}, r"rates must be in \[0, 1\], got 1.2 for 'c'"),
-        ({"meaning": " "}, "meaning must be a sentence"),
-        ({"n_known": 5}, "n_known must be an int in 0..4, got 5"),
-        ({"details": {"draws": [1.0]}}, r"details\['draws'\] must have shape \(4,\)"),
-    ],
-)
-def test_refuses(changes, message):
-    with pytest.raises(ValueError, match=message):
-        example(**changes)

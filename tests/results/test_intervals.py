@@ -1,5 +1,4 @@
 import pytest
-from tests.grid import one_test
 
 from duramen.results.significance import Intervals
 
@@ -35,18 +34,3 @@ def test_order_top_and_above():
     assert example(p_values=None, replicate_mean=None).top(1).p_values is None
     with pytest.raises(ValueError, match="k must be an int >= 0, got -1"):
         result.top(-1)
-
-
-@one_test
-@pytest.mark.parametrize(
-    "changes, message",
-    [
-        ({"values": [1.0]}, r"values must have shape \(4,\)"),
-        ({"low": [-0.1, 0.7, 0.1, 0.0]}, "low must not exceed high, got 0.7 and 0.6 for 'b'"),
-        ({"standard_error": [0.1, -0.1, 0.0, 0.1]}, "standard_error must be at least 0"),
-        ({"confidence_level": 1.0}, r"confidence_level must be a number in \(0, 1\), got 1.0"),
-    ],
-)
-def test_refuses(changes, message):
-    with pytest.raises(ValueError, match=message):
-        example(**changes)

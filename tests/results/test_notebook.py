@@ -7,7 +7,6 @@ import pytest
 
 import duramen as dm
 from duramen.results.result import Result
-from duramen.results.summary import bars
 from duramen.significance import AdjustedSignificance, ErrorRates, Intervals
 
 VOID = {"br", "rect", "path"}
@@ -114,28 +113,6 @@ def test_the_table_has_numbers_bars_errors_and_settings():
     assert html.count("<rect") == html.count("<path") == 2
     assert "mdi of 2 features, in bits" in html
     assert "trees 10 · seed 7" in html
-
-
-def test_bars_start_at_zero_on_one_scale():
-    drawn = bars(np.array([2.0, -1.0, 0.0]))
-    results = [dict(Attributes(result).found[0]) for result in drawn]
-    widths = [float(result["width"]) for result in results]
-    assert widths[0] == pytest.approx(2 * widths[1], abs=0.15)
-    assert widths[2] == 0
-    assert float(results[1]["x"]) + widths[1] == pytest.approx(float(results[0]["x"]), abs=0.15)
-    assert results[0]["fill"] != results[1]["fill"]
-    assert bars(np.zeros(2))[0].count("nan") == 0
-    assert bars(np.empty(0)) == []
-
-
-class Attributes(HTMLParser):
-    def __init__(self, html):
-        super().__init__()
-        self.found = []
-        self.feed(html)
-
-    def handle_startendtag(self, tag, attrs):
-        self.found.append(attrs)
 
 
 def test_size_does_not_grow_with_the_features():

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from tests.grid import one_test
 
 import duramen as dm
 from duramen.results.importances import NULL, PermutedImportances
@@ -23,21 +22,3 @@ def test_fields_are_read_only_and_of_the_right_shapes():
     for array in (result.permuted, result.marginal):
         with pytest.raises(ValueError, match="read-only"):
             array[0, 0] = 1
-
-
-@one_test
-@pytest.mark.parametrize(
-    ("changes", "error", "message"),
-    [
-        ({"importances": PERMUTED}, TypeError, "importances must be Importances, got ndarray"),
-        ({"permuted": PERMUTED[:, :2]}, ValueError, r"permuted must have shape .*, got \(2, 2\)"),
-        ({"permuted": PERMUTED[:0]}, ValueError, "permuted must have a row for each permutation"),
-        ({"permuted": PERMUTED * np.nan}, ValueError, "permuted must be finite"),
-        ({"marginal": PERMUTED}, ValueError, r"marginal must have shape \(3, 3\), got \(2, 3\)"),
-        ({"notes": (1,)}, TypeError, "notes"),
-        ({"metadata": {"seed": {1}}}, ValueError, "metadata must be valid JSON"),
-    ],
-)
-def test_wrong_fields_are_refused(changes, error, message):
-    with pytest.raises(error, match=f"PermutedImportances: {message}"):
-        made(**changes)

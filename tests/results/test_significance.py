@@ -2,7 +2,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.grid import one_test
 
 from duramen import Significance
 
@@ -126,33 +125,3 @@ def test_error_rates_hold_when_nothing_is_relevant():
     assert np.mean([result.mask(control="none").mean() for result in runs]) == pytest.approx(
         0.05, abs=0.005
     )
-
-
-# --- ranking and selection -----------------------------------------------------------------------
-
-
-# --- as a result ---------------------------------------------------------------------------------
-
-
-@one_test
-@pytest.mark.parametrize(
-    "changes, message",
-    [
-        (
-            {"names": ("a", "b", "c", "a")},
-            "Significance: names must be different, 'a' occurs twice",
-        ),
-        ({"scores": [1.0, 2.0]}, r"scores must have shape \(4,\)"),
-        ({"scores": [1.0, np.inf, 2.0, 3.0]}, "scores must be finite"),
-        ({"p_values": [0.1, np.nan, 0.1, 0.2]}, "p_values must be finite"),
-        ({"p_values": [0.1, 1.2, 0.1, 0.2]}, r"p_values must be in \[0, 1\], got 1.2 for 'b'"),
-        ({"q_values": [0.1, 0.1, -0.1, 0.2]}, r"q_values must be in \[0, 1\], got -0.1 for 'c'"),
-        ({"null": " "}, "null must be a sentence"),
-        ({"adjustment": "fdr"}, r"adjustment must be one of 'bh', 'by', 'storey', got 'fdr'"),
-        ({"n_tests": 3}, "n_tests must be at least the number of features, 4, got 3"),
-        ({"details": {"df": [1.0]}}, r"details\['df'\] must have shape \(4,\)"),
-    ],
-)
-def test_refuses(changes, message):
-    with pytest.raises(ValueError, match=message):
-        example(**changes)
