@@ -251,31 +251,6 @@ def test_every_command_looks(words, tmp_path):
     assert "Look at the data" in (tmp_path / "out/report.html").read_text(encoding="utf-8")
 
 
-def test_a_sheet_of_a_workbook(tmp_path):
-    pytest.importorskip("python_calamine")
-    openpyxl = pytest.importorskip("openpyxl")
-    book = openpyxl.Workbook()
-    sheets = [book.active, book.create_sheet("second")]
-    table = clean().assign(day=DAYS)
-    for sheet in sheets:
-        sheet.append(list(table))
-        for row in table.itertuples(index=False):
-            sheet.append(list(row))
-    sheets[1].delete_cols(5)
-    book.save(tmp_path / "a.xlsx")
-    words = ["rank", tmp_path / "a.xlsx", "--target", "y", "--test", "none"]
-    result = duramen(*words, "--out", tmp_path / "out")
-    assert "--drop day" in result.stderr
-    _, record = done(tmp_path / "out", *words, "--sheet", "second")
-    assert record["n_features"] == 3
-    result = duramen(*words, "--sheet", "third", "--out", tmp_path / "b")
-    assert "'Sheet', 'second'" in result.stderr
-    table.drop(columns="day").to_csv(tmp_path / "a.csv", index=False)
-    done(tmp_path / "csv", "rank", tmp_path / "a.csv", "--target", "y", "--test", "none")
-    both = [(tmp_path / out / "result.csv").read_bytes() for out in ("out", "csv")]
-    assert both[0] == both[1]
-
-
 def test_measurements_are_no_identifiers():
     measured = pa.table(
         {
@@ -288,37 +263,6 @@ def test_measurements_are_no_identifiers():
     )
     kinds = [finding.kind for finding in dm.read(measured).provenance.findings]
     assert "identifier" not in kinds
-
-
-def mixed():
-    """A table of a binary column and numbers, and a target that has nothing to do with them."""
-    return clean().assign(sex=RNG.integers(0, 2, N), dose=RNG.normal(size=N))
-
-
-def unequal(record):
-    return [finding for finding in record["findings"] if finding["kind"] == "unequal values"]
-
-
-def test_a_ranking_by_mdi_tells_of_columns_that_it_favors(tmp_path):
-    mixed().to_csv(tmp_path / "a.csv", index=False)
-    words = ["rank", tmp_path / "a.csv", "--target", "y", "--test", "none", "--trees", 20]
-    words += ["--measure", "mdi"]
-    result, record = done(tmp_path / "out", *words)
-    [line] = result.stderr.splitlines()
-    assert line.startswith("note: 'sex' has 2 distinct values")
-    assert "times as much. Hint: --measure NAME" in line
-    [actual] = unequal(record)
-    assert actual["columns"][0] == "sex"
-    report = (tmp_path / "out/report.html").read_text(encoding="utf-8")
-    assert (
-        report.index("Look at the data") < report.index("distinct values") < report.index("Ranking")
-    )
-    names = actual["hint"].split("one of ")[1].split(", ")
-    assert "mda" in names
-    assert "air" in names
-    assert "frequency" not in names
-    quiet, _ = done(tmp_path / "quiet", *words, "--quiet")
-    assert quiet.stderr == ""
 
 
 # --- files of all kinds ---------------------------------------------------------------------------
@@ -671,14 +615,6 @@ def test_a_table_that_does_not_fit_is_refused(name, tmp_path, leave_memory):
     assert "--max-rows N" in result.stderr
 
 
-def test_a_name_that_is_no_column_is_refused_with_one_like_it(tmp_path):
-    clean().to_csv(tmp_path / "a.csv", index=False)
-    words = ["--target", "y", "--drop", "dosis", "--out", tmp_path / "out"]
-    result = run(tmp_path, *words)
-    assert result.exit_code == 2
-    assert "--drop 'dosis' is not a column of the table; did you mean 'dose'?" in result.stderr
-
-
 def test_lines_of_a_series_matrix_may_hold_ends_of_other_systems(tmp_path):
     series_matrix(tmp_path / "GSE1_series_matrix.txt")
     path = tmp_path / "GSE1_series_matrix.txt"
@@ -693,78 +629,25 @@ def test_lines_of_a_series_matrix_may_hold_ends_of_other_systems(tmp_path):
         dm.pack(path, tmp_path / "t")
 
 
-# Samples that need an option of their own, beside a matrix that is as it should be: what writes
-# them, further options, and what the message says; nothing where they are read.
-OF_SAMPLES = {
-    "below a title": (
-        lambda p, t: p.write_text(f"Study 12\n\n{t}"),
-        [],
-        "--skip-rows does not apply to samples",
-    ),
-    "in an archive of several": (
-        lambda p, t: zip_of(p, {"b.csv": t, "c.csv": t}),
-        [],
-        "--member does not apply to samples",
-    ),
-    "in Latin-1": (
-        lambda p, t: p.write_bytes(t.replace("ill", "fi\u00e9vre").encode("latin-1")),
-        ["--encoding", "latin-1"],
-        "",
-    ),
-    "in UTF-8 beside a matrix that is not": (
-        lambda p, t: p.write_text(t, encoding="utf-8"),
-        ["--encoding", "utf-16"],
-        "",
-    ),
-    "without the title of the matrix": (
-        lambda p, t: p.write_text(t, encoding="utf-8"),
-        ["--skip-rows", 2],
-        "",
-    ),
-}
-
-
-def zip_of(path, members):
-    with zipfile.ZipFile(path, "w") as archive:
-        for name, data in members.items():
-            archive.writestr(name, data)
-
-
-@pytest.mark.parametrize("case", list(OF_SAMPLES))
-def test_samples_are_text_of_their_own(case, tmp_path):
-    write, more, message = OF_SAMPLES[case]
+@pytest.mark.parametrize(
+    ("more", "encoding", "of_samples", "title"),
+    [
+        (["--encoding", "latin-1"], "latin-1", "latin-1", ""),
+        (["--encoding", "utf-16"], "utf-16", "utf-8", ""),
+        (["--skip-rows", 2], "utf-8", "utf-8", "A title\n\n"),
+    ],
+)
+def test_samples_are_text_of_their_own(more, encoding, of_samples, title, tmp_path):
     annotated(tmp_path)
-    whole = (tmp_path / "samples.csv").read_text(encoding="utf-8")
-    place = tmp_path / ("samples.zip" if "archive" in case else "samples.csv")
-    write(place, whole)
-    matrix = expression().to_csv()
-    if "--skip-rows" in more:
-        matrix = f"A title\n\n{matrix}"
-    path = tmp_path / "a.csv"
-    path.write_bytes(matrix.encode("utf-16" if "utf-16" in more else "utf-8"))
-    plain = expression().T.rename_axis("id")
-    plain.to_csv(tmp_path / "b.csv", encoding="utf-16" if "utf-16" in more else "utf-8")
-    if "--skip-rows" in more:
-        text = (tmp_path / "b.csv").read_text(encoding="utf-8")
-        (tmp_path / "b.csv").write_text(f"A title\n\n{text}", encoding="utf-8")
-    for words in ([path, "--transpose"], [tmp_path / "b.csv"]):
-        data, said = looked_at(*words, "--samples", place, "--target", "y", *more)
-        if message:
-            assert message in said[-1]
-            assert "(of samples)" in said[-1]
-        else:
-            assert first_of(data) == "g3"
+    samples = tmp_path / "samples.csv"
+    labels = samples.read_text(encoding="utf-8").replace("ill", "fi\u00e9vre")
+    samples.write_text(labels, encoding=of_samples)
+    (tmp_path / "a.csv").write_text(title + expression().to_csv(), encoding=encoding)
+    words = [tmp_path / "a.csv", "--transpose", "--samples", samples, "--target", "y", *more]
+    assert first_of(looked_at(*words)[0]) == "g3"
 
 
 # --- strangers ------------------------------------------------------------------------------------
-
-
-def of_plates(path):
-    """Quantitative PCR: wells, a word for what was not measured, a space after a label."""
-    cycles = replaced((25 - 3 * Y + 0.5 * RNG.normal(size=N)).round(2), [3, 9, 40], "Undetermined")
-    wells = [f"{row}{column}" for row in "ABCDEF" for column in range(1, 11)]
-    table = {"Well": wells, "IL6": cycles, "ACTB": AGE, "y": np.where(Y, "LPS", "ctrl ")}
-    pd.DataFrame(table).to_csv(path, index=False)
 
 
 def of_a_ward(path):
@@ -811,13 +694,6 @@ def of_trials(path):
     frame.assign(t_ms=times, y=np.where(Y, "left", "right")).to_csv(path, index=False)
 
 
-def of_r(path):
-    """write.csv2 of R: names of rows in quotes, decimal commas, TRUE and FALSE."""
-    lines = ['"";"x";"flag";"y"']
-    lines += [f'"{i + 1}";{DOSE[i]};{bool(AGE[i] % 2)};{bool(Y[i])}' for i in range(N)]
-    path.write_text("\n".join(lines).replace(".", ",").upper() + "\n", encoding="utf-8")
-
-
 def of_a_survey(path):
     """Questions with line ends, answers with numbers, remarks."""
     often = np.array(["1 - never", "2 - rarely", "3 - often"])[Y + AGE % 2]
@@ -842,24 +718,9 @@ def of_a_study(path):
     book.save(path)
 
 
-def of_accounts(path):
-    """Points between thousands beside decimal commas."""
-    income = [f"{v:,}".replace(",", ".") for v in RNG.integers(1000, 99999, N)]
-    change = [f"{v:.2f}".replace(".", ",") for v in DOSE]
-    frame = pd.DataFrame({"income": income, "change": change, "y": np.where(Y, "a", "b")})
-    frame.to_csv(path, index=False, sep="\t")
-
-
 # What writes the file, its name, the options it needs in the end, what the first run without them
 # says, and the feature that ranks first.
 STRANGERS = {
-    "plates": (
-        of_plates,
-        "a.csv",
-        ["--na-values", "Undetermined"],
-        "--na-values Undetermined",
-        "IL6",
-    ),
     "ward": (of_a_ward, "a.csv", ["--encoding", "cp1252", "--decimal", ","], "cp1252", "CRP"),
     "totals": (
         of_totals,
@@ -878,7 +739,6 @@ STRANGERS = {
     "plink as it is called": (of_plink, "a.raw", None, "call it a.txt", ""),
     "genotypes": (of_genotypes, "a.tsv", [], "'IID'", "rs1"),
     "trials": (of_trials, "a.csv", ["--na-values", "inf"], "--na-values inf", "unit2"),
-    "r": (of_r, "a.csv", ["--decimal", ","], "--decimal ,", "X"),
     "survey": (of_a_survey, "a.csv", [], "'Remarks'", "How often\ndo you smoke?"),
     "study": (
         of_a_study,
@@ -887,7 +747,6 @@ STRANGERS = {
         "--skip-rows",
         "Dose",
     ),
-    "accounts": (of_accounts, "a.tsv", ["--decimal", ","], "--decimal ,", "change"),
     "quoted lines": (
         lambda p: p.write_text(
             "".join(f'"{line}"\n' for line in clean().to_csv(index=False).split()),
@@ -905,7 +764,7 @@ STRANGERS = {
 def test_strangers_come_to_their_answer(stranger, tmp_path):
     write, name, options, first_said, first = STRANGERS[stranger]
     write(tmp_path / name)
-    words = [tmp_path / name, "--target", "Y" if stranger == "r" else "y"]
+    words = [tmp_path / name, "--target", "y"]
     data, said = looked_at(*words)
     assert first_said in " ".join(said)
     if options is None:
