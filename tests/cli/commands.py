@@ -110,17 +110,6 @@ def left_over(folder):
     return [entry.name for entry in folder.iterdir() if entry.name.endswith(".part")]
 
 
-def as_program(folder, *words):
-    """Run the program in a folder of its own."""
-    return subprocess.run(
-        [sys.executable, "-m", "duramen", *map(str, words)],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-
-
 def processor_time():
     """Seconds that processes which were started here, and have ended, used in all."""
     import resource  # not on every system that runs the other tests
@@ -129,11 +118,11 @@ def processor_time():
     return used.ru_utime + used.ru_stime
 
 
-def assert_stops(folder, words, *, after, results=False):
+def assert_stops(folder, words, *, after, results=False, begun=""):
     """Ctrl-C, some seconds after the program got to work, ends it within one, without a trace.
 
     A second of two processors, however busy these are with other things; two of them where it
-    writes a report with the results so far.
+    writes a report with the results so far. Work has begun once a file is in its folder.
     """
     used_by_others = processor_time()
     before = sorted(entry.name for entry in folder.iterdir())
@@ -145,7 +134,7 @@ def assert_stops(folder, words, *, after, results=False):
     )
     try:
         deadline = time.monotonic() + 30
-        while not list(folder.glob(".out.*.part")) and time.monotonic() < deadline:
+        while not list(folder.glob(f".out.*.part/{begun}")) and time.monotonic() < deadline:
             time.sleep(0.05)
         time.sleep(after)
         assert process.poll() is None

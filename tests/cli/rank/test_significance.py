@@ -1,21 +1,15 @@
 """`duramen rank --test`."""
 
-import re
 import signal
 
 import numpy as np
-import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from tests.cli.commands import assert_refused, done, duramen
 from tests.cli.rank.tables import write_sum
 
 import duramen as dm
-from duramen.analyses.ranking.significance import (
-    columns_of,
-)
 from duramen.cli.ending import Stopped
-from duramen.results.significance import ErrorRates
 from duramen.significance import catalogue as tests
 from duramen.significance.measured import Measured
 
@@ -44,11 +38,6 @@ def asked(file, out, method, *words, permutations=19):
 
 def written(out):
     return pq.read_table(out / "result.parquet").to_pydict()
-
-
-def page(out):
-    html = (out / "report.html").read_text(encoding="utf-8")
-    return " ".join(re.sub(r"&#39;", "'", html).split())
 
 
 # --- every method --------------------------------------------------------------------------------
@@ -101,41 +90,6 @@ def test_the_first_measure_that_can_be_is_tested(method, names, measure):
     options |= {"measure": names} if names else {}
     report = dm.rank(X, X[:, 0] > 0, n_estimators=10, test=method, n_jobs=1, **options)
     assert report.significance.metadata["measure"] == measure
-
-
-# --- the report ----------------------------------------------------------------------------------
-
-
-def test_columns_follow_the_names_and_tell_what_was_not_computed():
-    names, rates = ("a", "b", "c"), np.array([0.01, 0.5, 1.0])
-    how = {"method": "conditional_error_rate", "meaning": "A rate."}
-    rated = ErrorRates(names, np.array([3.0, 2.0, 1.0]), rates, n_known=2, **how)
-    (column,) = columns_of(rated, ["c", "a", "b"])
-    assert column.cells == ["> 0.05", "0.01", "0.5"]
-    assert column.numbers.tolist() == [1.0, 0.01, 0.5]
-    with pytest.raises(ValueError, match="'d', which is none of the 3 features"):
-        columns_of(rated, ["d"])
-
-
-# --- options of some methods ---------------------------------------------------------------------
-
-
-def test_a_fitted_distribution_has_notes_on_its_error_rates(file, tmp_path):
-    result, record = asked(file, tmp_path / "law", "altmann", "--distribution", "normal")
-    said = " ".join(result.stderr.split())
-    remarks = record["results"]["significance"]["notes"]
-    assert [
-        note for note in remarks if "q-values of normal tails are too small" in note
-    ] == remarks[:1]
-    assert re.search(
-        rf"the p-values of \d of {P} features are tail probabilities of a normal", remarks[1]
-    )
-    assert len(remarks) == 2
-    for note in remarks:
-        assert note.startswith("altmann: ")
-        assert note.partition(" Hint")[0] in said
-        assert note in page(tmp_path / "law")
-    assert min(written(tmp_path / "law")["altmann_p_value"]) < 1 / 20
 
 
 # --- the same again ------------------------------------------------------------------------------
@@ -208,11 +162,3 @@ def test_a_signal_during_a_test_leaves_the_ranking_beside_the_results(
 
 
 # --- what it refuses -----------------------------------------------------------------------------
-
-
-def test_what_a_method_says_is_the_users_error(tmp_path):
-    table = pa.table({"x": list(range(20)), "y": ["a", "b"] * 10})
-    pq.write_table(table, tmp_path / "t.parquet")
-    words = [tmp_path / "t.parquet", "--target", "y", "--test", "mean-rank-test"]
-    words.append("--keep-identifiers")
-    assert_refused("rank", tmp_path / "out", words, "ranks need two features or more")
