@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from tests.cli.commands import assert_refused, done
 from tests.io.store.stores import genotypes, write_bed
 
 import duramen as dm
@@ -139,23 +138,3 @@ def test_files_that_are_none_are_refused(text, message, tmp_path):
     (tmp_path / "s.gmt").write_bytes(text.encode("utf-8", "surrogateescape"))
     with pytest.raises(ValueError, match=message):
         dm.io.read_gmt(tmp_path / "s.gmt")
-
-
-@pytest.mark.slow
-def test_groups_of_a_command_from_gene_sets(tmp_path):
-    random = np.random.default_rng(0)
-    frame = pd.DataFrame(random.normal(size=(60, 4)), columns=list("ABCD"))
-    frame.assign(y=frame.A + random.normal(size=60)).to_csv(tmp_path / "t.csv", index=False)
-    file = tmp_path / "sets.gmt"
-    words = (tmp_path / "t.csv", "--target", "y", "--trees", 20, "--test", "none")
-    file.write_text("first\t\tA\tB\tX\nsecond\t\tC\tY\n", encoding="utf-8")
-    done(tmp_path / "out", "rank", *words, "--feature-groups", file)
-    rows = pd.read_csv(tmp_path / "out" / "result-groups.csv").set_index("name")
-    assert rows.loc["first", "features"] == "A;B"
-    assert set(rows.index) == {"first", "second", "D"}
-    file.write_text("first\t\tA\tB\nsecond\t\tB\n", encoding="utf-8")
-    message = "must not overlap, but 'B' is in 'first' and 'second'"
-    assert_refused("rank", tmp_path / "two", (*words, "--feature-groups", file), message)
-    file.write_text("first\t\tX\n", encoding="utf-8")
-    message = "it names 1 feature, none of which is a column of the table"
-    assert_refused("rank", tmp_path / "three", (*words, "--feature-groups", file), message)

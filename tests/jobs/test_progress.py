@@ -5,7 +5,6 @@ from contextlib import redirect_stderr
 
 import numpy as np
 
-import duramen as dm
 from duramen.analyses.execution import Execution
 from duramen.jobs.progress import estimates, progress_bar, titled
 from duramen.jobs.replicates import Plan, run_replicates
@@ -79,13 +78,3 @@ def test_what_a_checkpoint_keeps_is_said_and_a_finished_run_shows_no_bar(tmp_pat
     assert lines[0].startswith("test, 4 of 10 kept:  40%")
     assert not any("toy" in line for line in lines)
     assert bars(run) == []
-
-
-def test_rank_shows_its_steps_and_no_class(tmp_path):
-    data = dm.datasets.linear_sign(60, 4, n_relevant=2, random_state=0)
-    forest = dm.RandomForestClassifier(50, criterion="entropy")
-    lines = bars(lambda: dm.rank(data.X, data.y, estimator=forest, verbose=1))
-    titles = {line.partition(": ")[0] for line in lines if "|" in line}
-    assert "grow" in titles
-    assert any(title.startswith("test max-t") for title in titles)
-    assert not any("Classifier" in line or "max_t" in line for line in lines)

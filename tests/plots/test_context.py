@@ -7,7 +7,7 @@ from tests.plots.test_plots import drawn
 
 from duramen import ContextImportances, ContextNetwork
 from duramen.plots import context_effects, context_links
-from duramen.plots.canvas import ACCENT, AGAINST, signed_colors
+from duramen.plots.canvas import ACCENT, AGAINST
 
 P_VALUES = np.array([[0.001, 0.2, 0.9], [0.6, 0.002, 0.03]])
 
@@ -159,19 +159,6 @@ def test_plain_effects_have_colors_of_their_own():
     most = max(map(abs, expected.values()))
     assert ax.collections[0].get_clim() == (-most, most)
     assert context_links(net, limit=9.0).collections[0].get_clim() == (-9, 9)
-
-
-def test_colors_fade_to_the_page_and_tell_signs_apart():
-    colors = signed_colors()
-    assert colors(1.0) == pytest.approx(to_rgba(ACCENT), abs=0.01)
-    assert colors(0.0) == pytest.approx(to_rgba(AGAINST), abs=0.01)
-    alphas = [colors(0.5 + k / 20)[3] for k in range(1, 11)]
-    assert alphas == sorted(alphas)
-    assert colors(0.51)[3] < 0.15
-    (mesh, *_) = context_links(network(), alpha=1, control="none").collections
-    mesh.update_scalarmappable()
-    for color, amount in zip(mesh.get_facecolor(), mesh.get_array(), strict=True):
-        assert (color[2] > color[0]) == (amount > 0)
 
 
 def test_a_variable_and_itself_is_grey_and_targets_can_be_few():

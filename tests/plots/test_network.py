@@ -46,20 +46,3 @@ def test_curves_hold_the_points_of_the_scores():
     assert labels[1].startswith(r"two \$: AUPR")
     with pytest.raises(ValueError, match="at least"):
         dm.plots.precision_recall({})
-
-
-def test_results_of_networks_show_themselves_in_a_notebook():
-    network = made(p_values=np.full((6, 6), 0.25))
-    scores = network.score([("g0", "g1"), ("g2", "g4")])
-    results = (
-        network,
-        scores,
-        network.orientation([("g0", "g1")]),
-        dm.networks.challenge_score({"one": scores}, n_random=1000),
-    )
-    for result in results:
-        html = result._repr_html_()
-        assert type(result).__name__ in html
-        assert "<script" not in html
-    assert "... and 20 more" in repr(network)
-    assert "0.25" in repr(network)

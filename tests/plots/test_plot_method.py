@@ -6,7 +6,6 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 import duramen as dm
-from duramen.results.result import FIGURES
 from duramen.significance import (
     ErrorRates,
     Intervals,
@@ -92,8 +91,3 @@ def test_unknown_figures_and_results_without_one():
     needed = dm.significance.trees_needed(forest, k=2)
     with pytest.raises(TypeError, match=r"TreesNeeded.plot: no figure .* TreesNeeded.to_frame"):
         needed.plot()
-
-
-def test_figures_are_public_functions_of_plots():
-    for name, figure in FIGURES.items():
-        assert getattr(dm.plots, name) is figure.draw
