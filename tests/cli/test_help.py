@@ -5,11 +5,7 @@ import subprocess
 import sys
 
 import pytest
-from tests.cli.commands import duramen
 
-from duramen.cli.app import EXAMPLES
-
-COMMANDS = [*EXAMPLES]
 # Each takes from 0.1 to 0.6 s to import.
 HEAVY = {"numpy", "sklearn", "scipy", "pandas", "pyarrow", "matplotlib", "jinja2"}
 CODE = """
@@ -29,10 +25,3 @@ def test_help_of_all_imports_nothing_that_is_slow():
     imported = set(json.loads(ended.stdout))
     assert "duramen.cli.app" in imported
     assert imported & HEAVY == set()
-
-
-@pytest.mark.smoke
-@pytest.mark.parametrize("name", COMMANDS)
-def test_all_commands_have_the_common_options(name):
-    shown = duramen(name, "--help").stdout
-    assert all(f" {option}" in shown for option in ("--out", "--quiet", "--spreadsheet-s"))

@@ -9,7 +9,6 @@ from tests.io.store.stores import genotypes, write_bed
 
 import duramen as dm
 from duramen.findings.table import of_names
-from duramen.reading.text import takes_words
 
 N = 60
 ORDER = np.random.default_rng(1).permutation(N)
@@ -41,12 +40,6 @@ def sources(folder):
     }
 
 
-COMMANDS = {
-    "rank": ["--trees", 20, "--measure", "mdi"],
-    "select": ["--trees", 20, "--n-subspace-features", 20, "--relevance", "probe"],
-}
-
-
 def test_packing_by_name(tmp_path, people):
     (bed,) = sources(tmp_path)["PLINK"]
     people.iloc[ORDER].to_csv(tmp_path / "people.csv", index=False)
@@ -61,39 +54,13 @@ def test_packing_by_name(tmp_path, people):
     assert "by position, as asked" in result.stderr
 
 
-def test_positions_that_names_contradict_are_refused(tmp_path, people):
-    sources(tmp_path)
-    people.iloc[ORDER].to_csv(tmp_path / "people.csv", index=False)
-    words = ["--samples", tmp_path / "people.csv", "--samples-match", "position"]
-    assert_refused("pack", tmp_path / "t", [tmp_path / "a.bed", *words], "in another order")
-    for file in ("a.bed", "a.csv", "plain"):
-        options = [tmp_path / file, "--target", "town", *words]
-        assert_refused("rank", tmp_path / "out", options, "--samples-match position is wrong here")
-
-
-def test_by_position_only_when_asked(tmp_path, people):
-    sources(tmp_path)
-    people[["town"]].to_csv(tmp_path / "people.csv", index=False)
-    for file in ("a.bed", "a.csv", "plain"):
-        words = [tmp_path / file, "--target", "town", *COMMANDS["rank"]]
-        words += ["--samples", tmp_path / "people.csv"]
-        assert_refused("rank", tmp_path / "a", words, "no column of samples holds the names")
-    words += ["--samples-match", "position", "--drop", "IID"]
-    result, run = done(tmp_path / "b", "rank", *words)
-    assert "by position, as asked" in result.stderr
-    assert run["settings"]["samples_match"] == "position"
-
-
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["a.bed", "--samples", "few.csv"], "lacks 58 of 60: 'I2', 'I3', 'I4', 'I5', 'I6', ..."),
         (["a.csv", "--samples", "few.csv"], "lacks 58 of 60: 'I2', 'I3', 'I4', 'I5', 'I6', ..."),
         (["a.csv", "--samples", "few.csv", "--samples-id", "x"], "samples has no column 'x'"),
-        (["a.csv", "--samples", "few.csv", "--samples-id", "rs1"], "such as '"),
         (["a.bed", "--samples-match", "fold"], "--samples-match needs --samples FILE"),
         (["a.csv", "--samples-id", "IID"], "--samples-id needs --samples FILE"),
-        (["a.bed", "--samples-match", "position"], "--samples-match needs --samples FILE"),
         (
             ["a.bed", "--samples", "few.csv", "--samples-match", "position", "--samples-id", "IID"],
             "give one of them",
@@ -107,13 +74,6 @@ def test_refusals(tmp_path, people, words, message):
     people[:2].to_csv(tmp_path / "few.csv", index=False)
     options = [tmp_path / word if word in ("a.bed", "a.csv", "few.csv") else word for word in words]
     assert_refused("rank", tmp_path / "out", [*options, "--target", "town"], message)
-
-
-def test_files_that_words_for_missing_values_are_for():
-    assert takes_words("a.csv.gz")
-    assert takes_words("B.TSV")
-    assert takes_words("b.xlsx")
-    assert not takes_words("a.parquet")
 
 
 def test_a_missing_target_is_reported_with_what_is_odd_about_the_file(tmp_path):

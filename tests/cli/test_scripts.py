@@ -11,7 +11,7 @@ import pytest
 from tests.cli.commands import arguments, duramen, undrawn
 
 from duramen import significance
-from duramen.cli.app import COMMANDS, EXAMPLES, EXIT_CODES, application
+from duramen.cli.app import COMMANDS, EXAMPLES, application
 
 # Small enough that all commands together take seconds.
 SMALL = {
@@ -156,16 +156,3 @@ def test_the_manual_is_without_faults_for_groff():
     )
     assert done.stderr == ""
     assert "--test TEST" in re.sub(r"\x1b\[[0-9;]*m|.\x08", "", done.stdout)
-
-
-def test_exit_codes_are_those_of_the_program(folder):
-    codes = [
-        duramen(*words.split()).exit_code
-        for words in (
-            f"plan {SMALL['plan']} --quiet",
-            "rank absent.csv --target y",
-            "rank --absent",
-        )
-    ]
-    assert codes == [0, 2, 2]
-    assert set(EXIT_CODES) == {"0", "1", "2", "130", "143, 129, 152"}

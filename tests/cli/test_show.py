@@ -1,12 +1,9 @@
 """Reports in a terminal: columns that fit, bars where there is room, and what is said of a part."""
 
-import io
-
 import numpy as np
 import pytest
-from rich.console import Console
 
-from duramen.cli.show import _drawn, fitting, show
+from duramen.cli.show import fitting, show
 from duramen.reports import Report, Run
 from duramen.reports.report import OF_GROUPS, Section, Table
 from duramen.results.summary import Column, places
@@ -35,14 +32,6 @@ def test_minor_columns_are_left_out_the_largest_number_first_and_the_last_of_the
     shown, left_out = fitting(columns, room)
     assert "".join(column.title for column in shown) == titles
     assert "".join(left_out) == "".join(title for title in "abcd" if title not in titles)
-
-
-def test_names_are_counted_as_short_as_they_may_be():
-    long = Column("name", ["n" * 60], "name")
-    least = 3 + 24 + 3 + WIDE  # characters that names keep, and gaps
-    columns = [long, Column("minor", ["x" * WIDE], minor=1)]
-    assert len(fitting(columns, least)[0]) == 2
-    assert len(fitting(columns, least - 1)[0]) == 1
 
 
 def printed(report, capsys, monkeypatch, *, width, top=20):
@@ -85,23 +74,3 @@ def test_a_page_a_terminal_and_a_notebook_show_the_same_cells(capsys, monkeypatc
     assert "x" * WIDE not in text  # a minor column
     assert text.splitlines()[0] == "Found."
     assert "... and 2 more" in text
-
-
-@pytest.mark.parametrize("room", [80, 72])
-def test_names_are_folded_rather_than_cut(room):
-    words = ["down for grignolino", "up for barolo"]
-    columns = [
-        places(2),
-        Column("feature", ["od280/od315_of_diluted_wines", "proline"], "name"),
-        Column("MDI-oob, bits", ["0.1981", "0.1967"]),
-        Column("verdict", ["confirmed"] * 2, "words"),
-        Column("evidence", ["with others", "alone"], "words"),
-        Column("direction", words, "words", least=14),
-    ]
-    fitted, left_out = fitting(columns, room)
-    assert not left_out
-    buffer = io.StringIO()
-    Console(file=buffer, width=room).print(_drawn(fitted, room))
-    text = buffer.getvalue()
-    for word in ("direction", "od280", "wines", "grignolino", "barolo", "with others"):
-        assert word in text
