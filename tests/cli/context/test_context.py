@@ -169,14 +169,6 @@ def test_mistakes_of_the_user(line, gates, out):
     assert_refused("context", out, words, REFUSED[line])
 
 
-def test_a_checkpoint_must_be_a_file_to_be(gates, out, tmp_path):
-    words = [*by_time(gates)[1:], "--checkpoint"]
-    assert_refused("context", out, [*words, tmp_path], "is a folder; name a file")
-    assert_refused(
-        "context", out, [*words, tmp_path / "no" / "f.npz"], "does not exist; create that folder"
-    )
-
-
 # --- all or nothing ------------------------------------------------------------------------------
 
 

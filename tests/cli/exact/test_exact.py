@@ -12,7 +12,6 @@ from tests.cli.commands import (
     done,
 )
 
-from duramen import datasets
 from duramen.theory.dependence import relevant_features
 
 # The exact importances of the primary tumor set, from the thesis; and their sum.
@@ -42,15 +41,6 @@ def page(out):
 @pytest.fixture
 def out(tmp_path):
     return tmp_path / "out"
-
-
-@pytest.fixture
-def digits(tmp_path):
-    """The ten digits on seven segments."""
-    problem = datasets.digits7()
-    columns = dict(zip(problem.names, problem.X.T, strict=True))
-    pq.write_table(pa.table({**columns, "digit": problem.y}), tmp_path / "digits.parquet")
-    return tmp_path / "digits.parquet"
 
 
 @pytest.fixture
@@ -134,18 +124,6 @@ def test_too_many_boundaries_are_left_out(copied, out, monkeypatch):
     assert "Markov boundaries are not listed" in result.stdout
     assert "Not computed" in page(out)
     assert "<h2>Markov boundaries</h2>" not in page(out)
-
-
-# --- as it should be -----------------------------------------------------------------------------
-
-
-def test_long_runs_are_forewarned_of(digits, out, monkeypatch):
-    monkeypatch.setattr("duramen.analyses.exact._FEW_FEATURES", 0)
-    monkeypatch.setattr("duramen.analyses.exact._SHORT", -1.0)
-    result, _ = done(out, "exact", digits, "--target", "digit")
-    assert "note: 128 subsets, less than a second" in result.stderr
-    result, _ = done(out, "exact", digits, "--target", "digit", "--max-features", 2)
-    assert result.stderr == ""
 
 
 # --- what it refuses -----------------------------------------------------------------------------

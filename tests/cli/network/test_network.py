@@ -1,7 +1,5 @@
 """`duramen network`: what its command line does that `duramen.network` does not."""
 
-import json
-
 import pandas as pd
 import pytest
 from tests.cli.commands import assert_refused, done
@@ -32,16 +30,6 @@ def test_demo_and_the_command_of_its_record(tmp_path):
     done(tmp_path / "two", *again)
     first = (tmp_path / "one" / "result.csv").read_bytes()
     assert (tmp_path / "two" / "result.csv").read_bytes() == first
-
-
-def test_goes_on_from_a_checkpoint_to_the_same_bytes(made):
-    _, folder = made
-    words = ("network", folder / "columns.csv", *QUICK, "--checkpoint", folder / "kept")
-    done(folder / "one", *words)
-    done(folder / "two", *words, "--jobs", "2")
-    results = [(folder / out / "result.csv").read_bytes() for out in ("one", "two")]
-    assert results[0] == results[1]
-    assert json.loads((folder / "two" / "run.json").read_text())["seed"] == 0
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,5 @@
 import pytest
-from tests.cli.commands import assert_refused, done, duramen
+from tests.cli.commands import assert_refused, done
 
 from duramen.analyses.plan import numbers_by_degree
 from duramen.io.store.reader import memory_bytes
@@ -95,12 +95,3 @@ def test_numbers_of_relevant_features(options, counts):
 def test_mistakes_of_the_user(changes, message, out):
     options = {**dict(zip(ASKED[::2], ASKED[1::2], strict=True)), **changes}
     assert_refused("plan", out, [word for pair in options.items() for word in pair], message)
-
-
-@pytest.mark.parametrize("name", ["--n-rows", "--n-features", "--memory", "--relevant"])
-def test_what_must_be_given(name):
-    options = dict(zip(ASKED[::2], ASKED[1::2], strict=True))
-    options.pop(name)
-    result = duramen("plan", *(word for pair in options.items() for word in pair))
-    assert result.exit_code == 2
-    assert name in result.stderr

@@ -43,11 +43,3 @@ def test_a_planted_pair_is_the_one_that_is_found(tmp_path):
     page = (out / "report.html").read_text(encoding="utf-8")
     assert "Interactions of all pairs" in page
     assert "Network of the strongest pairs" in page
-
-
-def test_python_says_the_same():
-    table = frame()
-    forest = dm.RandomForestRegressor(TREES)
-    report = dm.rank(table, "y", estimator=forest, test=False, interactions=True, n_jobs=1)
-    assert report.interactions.supported() == [("b", "c")]
-    assert "result-pairs.csv" in report.further

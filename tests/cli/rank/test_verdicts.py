@@ -9,8 +9,6 @@ import pytest
 from tests.cli.commands import assert_refused, done
 from tests.cli.rank.tables import write_sum
 
-from duramen.significance import catalogue
-
 N, P, TREES = 80, 6, 20
 
 
@@ -56,14 +54,6 @@ def test_verdicts_come_first_and_noise_of_many_values_last(tmp_path):
     assert actual["importance"][0] < max(noise)  # MDI alone would put noise first
     html = page(tmp_path / "out")
     assert html.index(">bit<") < html.index(">noise")
-
-
-def test_forests_of_the_test_have_fewer_trees(file, tmp_path):
-    words = ("--test", "max-t", "--permutations", 19, "--trees", 120)
-    _, record = done(tmp_path / "out", "rank", file, "--target", "y", *words)
-    assert record["settings"]["n_estimators"] == 120
-    most = catalogue["max_t"].most_trees(100)
-    assert record["settings"]["significance"]["n_estimators"] == most < 120
 
 
 def test_the_default_test_is_by_entropy_whatever_the_ranking_is_by(file, tmp_path):

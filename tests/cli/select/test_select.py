@@ -104,36 +104,6 @@ def test_only_the_columns_of_a_tree_are_read_from_a_store(genes, out, tmp_path, 
 # --- as it should be -----------------------------------------------------------------------------
 
 
-def test_memory_says_how_many_features_a_tree_has(genes, out, monkeypatch):
-    words = [word for word in of_kind(genes) if word not in ("--n-subspace-features", 30)]
-    _, run = done(out, *words, "--trees", 5)
-    assert run["settings"]["n_subspace_features"] == 101
-    assert run["settings"]["memory"] == "512MB"
-    monkeypatch.setattr(
-        "duramen.selection.random_subspace.memory_bytes",
-        lambda *_: 20 * (12 * 150 + 24 * 3 + 400),
-    )
-    _, run = done(out, *words, "--trees", 5, "--memory", "3MB")
-    assert run["settings"]["n_subspace_features"] == 20
-    assert run["settings"]["memory"] == "3MB"
-    assert "--memory 3MB" in run["command"]
-
-
-def test_goes_on_from_a_checkpoint(genes, out, tmp_path, monkeypatch):
-    done(out, *of_kind(genes))
-    expected = (out / "result.csv").read_bytes()
-    words = of_kind(genes, "--checkpoint", tmp_path / "kept.npz")
-    done(out, *words)
-
-    def fail(*_, **__):
-        raise AssertionError("grown again")
-
-    monkeypatch.setattr("duramen.selection.subspace_search.grow", fail)
-    done(out, *words)
-    assert (out / "result.csv").read_bytes() == expected
-    assert_refused("select", tmp_path / "new", [*words[1:], "--seed", 1], "kept.npz")
-
-
 def test_ctrl_c_says_what_is_kept(genes, out, tmp_path, monkeypatch):
     from duramen.selection.subspace_search import Grower
 
