@@ -6,11 +6,10 @@ import pyarrow.parquet as pq
 import pytest
 from tests.cli.commands import assert_refused, done
 
-from duramen.analyses.ranking import forest
+from duramen.analyses.ranking import forest, significance
 from duramen.data import NumberTarget, SurvivalTarget
 from duramen.data.target import encode_target, sampled_rows
 from duramen.estimators import base
-from duramen.reports.report import OF_GROUPS
 
 N = 240
 
@@ -56,22 +55,6 @@ def test_ranking_of_trees_that_are_let_go(table, tmp_path, monkeypatch, jobs):
     assert gone["settings"]["mda"] == retained["settings"]["mda"]
 
 
-@pytest.mark.slow
-def test_default_measures_test_and_groups_of_trees_that_are_let_go(table, tmp_path, monkeypatch):
-    groups = tmp_path / "groups.csv"
-    groups.write_text("x0,u\nx1,u\nx2,v\nx3,v\n", encoding="utf-8")
-    words = ["rank", table, "--target", "y", "--trees", 20, "--permutations", 19]
-    words += ["--feature-groups", groups]
-    done(tmp_path / "kept", *words)
-    let_go(monkeypatch)
-    result, _ = done(tmp_path / "gone", *words)
-    assert figures(tmp_path / "gone") == figures(tmp_path / "kept")
-    assert (tmp_path / "gone" / OF_GROUPS).read_bytes() == (
-        tmp_path / "kept" / OF_GROUPS
-    ).read_bytes()
-    assert "x0" in result.stdout
-
-
 def test_measure_that_needs_all_trees_is_refused(table, tmp_path, monkeypatch):
     let_go(monkeypatch)
     words = [table, *FEW, "--trees", 20, "--measure", "prediction-change"]
@@ -82,7 +65,8 @@ def test_measure_that_needs_all_trees_is_refused(table, tmp_path, monkeypatch):
 @pytest.mark.slow
 def test_test_and_effects_of_a_sample_where_there_are_many_rows(table, tmp_path, monkeypatch):
     let_go(monkeypatch)
-    monkeypatch.setattr(forest, "MANY", 200)
+    for module in (forest, significance):
+        monkeypatch.setattr(module, "MANY", 200)
     monkeypatch.setattr(forest, "FEW", 60)
     words = ["rank", table, "--target", "y", "--trees", 20]
     result, record = done(tmp_path / "out", *words, "--permutations", 19)
