@@ -72,6 +72,15 @@ def test_p_values_are_uniform(task):
 
 
 @pytest.mark.slow
+def test_p_values_of_ordered_splits_are_uniform():
+    """200 replicates; the trees do not depend on the context, so that any will do."""
+    trees = dm.TotallyRandomizedTreesRegressor(5, splits="ordered", max_depth=3)
+    result = p_values("regression", 200, estimator=trees, plain="none", permute="all")
+    for effect, values in result.items():
+        assert_uniform(values, effect)
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("task", ["classification", "regression"])
 def test_p_values_of_the_plain_effect_are_uniform(task):
     """40 replicates, as every permutation grows a forest in each context; 3 trees.

@@ -35,6 +35,17 @@ def test_any_number_of_threads(data, tmp_path, plain):
     assert saved(other, tmp_path / "n") != expected
 
 
+def test_trees_and_permutations_do_not_depend_on_other_contexts(data):
+    X, y, context = data
+    first, two = (
+        dm.contexts.context_importances(X, y, {name: codes}, **SETTINGS)
+        for name, codes in (("one", context), ("two", context % 2))
+    )
+    np.testing.assert_array_equal(first.importances, two.importances)
+    unnamed = dm.contexts.context_importances(X, y, context, **SETTINGS)
+    np.testing.assert_array_equal(unnamed.absolute_p_values, first.absolute_p_values)
+
+
 # --- checkpoints ---------------------------------------------------------------------------------
 
 

@@ -25,6 +25,22 @@ def test_simulation_depends_on_the_seed_alone():
     assert not np.array_equal(first.links, dm.datasets.gene_network(10, 8, random_state=5).links)
 
 
+def test_linked_genes_are_correlated_and_signs_show():
+    made = dm.datasets.gene_network(400, 30, n_links=15, noise=0.01, random_state=1)
+    correlations = np.corrcoef(made.expression.T)
+    alone = made.links & (made.links.sum(axis=0) == 1)
+    signs = np.where(made.activating, 1, -1)[alone]
+    assert (np.sign(correlations[alone]) == signs).mean() > 0.9
+    unlinked = ~(made.links | made.links.T) & ~np.eye(30, dtype=bool)
+    linked = np.abs(correlations[alone]).mean()
+    assert linked > 3 * np.median(np.abs(correlations[unlinked]))
+
+
+def test_without_perturbations_and_noise_all_samples_settle_at_one_level():
+    made = dm.datasets.gene_network(3, 40, perturbation=0.0, noise=0.0, random_state=2)
+    assert np.ptp(made.expression, axis=0).max() < 1e-9
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [

@@ -89,6 +89,16 @@ def test_mixed_variables_are_fractions_of_their_uncertainty(made):
         assert np.isfinite(dm.genie3(frame, measure=measure, **FAST).weights).all()
 
 
+def test_scores_of_classes_are_divided_by_the_impurity_of_the_criterion(made):
+    """Extra-Trees without limits explain all of the impurity."""
+    frame = pd.DataFrame(made.expression[:, :4]).add_prefix("G")
+    frame["kind"] = np.where(frame["G0"] > 0.2 + frame["G1"], "a", "b")
+    for criterion in ("entropy", "gini"):
+        forest = dm.ExtraTreesClassifier(20, criterion=criterion, max_features=2)
+        network = dm.genie3(frame, targets=["kind"], estimator=forest, random_state=0)
+        assert network.weights[:, 4].sum() == pytest.approx(1)
+
+
 def test_normalizations(made):
     unit = dm.genie3(10 * made.expression, **FAST)
     assert np.allclose(unit.weights, dm.genie3(made.expression, **FAST).weights)

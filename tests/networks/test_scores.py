@@ -45,6 +45,16 @@ def test_equal_weights_are_in_random_order():
     assert result.early_precision == pytest.approx(0.25)
 
 
+def test_ties_are_the_limit_of_random_orders():
+    """Small random differences between equal weights give on average the area of ties."""
+    rng = np.random.default_rng(0)
+    weights = np.repeat([3.0, 2.0, 1.0], [400, 600, 1000])
+    truth = rng.random(2000) < np.repeat([0.5, 0.2, 0.05], [400, 600, 1000])
+    tied = score_ranking(weights, truth).aupr
+    drawn = [dream_area(weights + 0.5 * rng.random(2000), truth) for _ in range(30)]
+    assert tied == pytest.approx(np.mean(drawn), abs=0.005)
+
+
 def test_perfect_and_inverted_order():
     truth = np.array([True, True, False, False, False])
     best = score_ranking(np.arange(5.0)[::-1], truth)
@@ -70,6 +80,12 @@ def test_all_forms_of_a_gold_standard_score_alike():
     for gold in (pairs, table, full, [*pairs, ("unknown", "g1")]):
         assert actual.score(gold).equals(expected)
     assert actual.score(full, pairs="listed").equals(expected)
+
+
+def test_undirected_networks_count_each_pair_once():
+    result = network().undirected()
+    assert result.n_candidates == 15
+    assert result.score([("g1", "g0"), ("g0", "g2")]).n_pairs == 15
 
 
 def test_dream5_scores_the_pairs_of_gold_and_credits_missing_ones_at_chance():

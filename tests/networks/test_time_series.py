@@ -79,6 +79,23 @@ def test_network_of_time_series_is_that_of_its_learning_sets():
         assert np.allclose(network.weights[others, j], expected, rtol=1e-9, atol=1e-12)
 
 
+def test_delayed_regulation_is_found_and_directed():
+    """The level of b follows that of a, which follows nothing."""
+    rng = np.random.default_rng(0)
+    values = []
+    for _ in range(6):
+        a, b = rng.random(), rng.random()
+        for _ in range(30):
+            values.append([a, b, *rng.random(3)])
+            a += 0.6 * (rng.random() - a)
+            b += 0.2 * (2 * values[-1][0] - b)
+    experiment = Experiment(np.tile(0.2 * np.arange(30), 6), np.repeat(np.arange(6), 30), 1.0)
+    forest = dm.RandomForestRegressor(200, max_features="sqrt")
+    network = dm.genie3(np.array(values), experiment=experiment, estimator=forest, random_state=0)
+    assert network.top(1)[0][:2] == ("x0", "x1")
+    assert network.weights[0, 1] > 0.5 > network.weights[1, 0]
+
+
 def test_knocked_out_samples_drop_the_pairs_that_touch_them():
     values, time, series = shuffled(2)
     which = [None] * 14

@@ -46,3 +46,41 @@ def test_curves_hold_the_points_of_the_scores():
     assert labels[1].startswith(r"two \$: AUPR")
     with pytest.raises(ValueError, match="at least"):
         dm.plots.precision_recall({})
+
+
+def drawn_boxes(ax):
+    """Corners of the names, rotated with the text."""
+    ax.get_figure().draw_without_rendering()
+    for text in ax.texts:
+        if not text.get_text():
+            continue
+        turned = text.get_rotation()
+        text.set_rotation(0)
+        flat = text.get_window_extent()
+        text.set_rotation(turned)
+        anchor = text.get_transform().transform(text.get_position())
+        corners = np.array([(x, y) for x in (flat.x0, flat.x1) for y in (flat.y0 + 1, flat.y1 - 1)])
+        c, s = np.cos(np.radians(turned)), np.sin(np.radians(turned))
+        yield (corners - anchor) @ [[c, s], [-s, c]] + anchor
+
+
+def overlaps(ax):
+    """Number of pairs of names whose boxes no line separates."""
+    angles = np.linspace(0, np.pi, 181)
+    along = np.array(list(drawn_boxes(ax))) @ [np.cos(angles), np.sin(angles)]
+    low, high = along.min(axis=1), along.max(axis=1)
+    apart = (high[:, None] < low).any(axis=2)
+    return np.count_nonzero(np.triu(~(apart | apart.T), 1))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("p", [3, 12, 40])
+def test_names_do_not_overlap(p):
+    weights = np.random.default_rng(2).random((p, p))
+    np.fill_diagonal(weights, 0)
+    network = dm.Network(tuple(f"regulator of gene {i:03}" for i in range(p)), weights)
+    assert not overlaps(dm.plots.network_graph(network, n=p * (p - 1)))
+    crowded = np.random.default_rng(3).normal(size=(p, 2)) * [1.0, 0.1]
+    ax = dm.plots.network_graph(network, positions=crowded)
+    assert not overlaps(ax)
+    assert sum(bool(text.get_text()) for text in ax.texts) >= 2

@@ -156,6 +156,14 @@ def test_kept_features_are_permuted_with_the_target(random):
 # --- edges ---------------------------------------------------------------------------------------
 
 
+def test_copies_share_the_statistic_of_one(random):
+    X = random.normal(size=(N, 4))
+    y = X[:, 0] + random.normal(size=N)
+    twice = statistics(np.column_stack([X, X[:, 0]]), y)[0]
+    assert twice[0] == pytest.approx(twice[4], abs=1e-6)
+    assert twice[0] > 2
+
+
 def test_tables_with_too_few_rows_or_too_many_columns_have_none(random, monkeypatch):
     X, y = random.normal(size=(40, 20)), random.normal(size=40)
 

@@ -45,6 +45,29 @@ def test_number_and_number_are_spearmans_correlation(random):
     assert of_scipy(x, y) == pytest.approx((N - 1) * rho**2, rel=1e-7)
 
 
+def test_number_and_two_classes_are_the_test_of_mann_and_whitney(random):
+    x = with_ties(random)
+    y = np.where(random.random(N) < 0.3 + 0.08 * x[:, 0], "a", "b")
+    groups = (x[y == k, 0] for k in "ab")
+    p = stats.mannwhitneyu(*groups, use_continuity=False, method="asymptotic").pvalue
+    assert stats.chi2.sf(of_scipy(x, y), 1) == pytest.approx(p, rel=1e-6)
+
+
+def test_number_and_three_classes_are_the_test_of_kruskal_and_wallis(random):
+    x = with_ties(random)
+    y = random.permutation(np.repeat(["a", "b", "c"], 20))
+    expected = stats.kruskal(*(x[y == k, 0] for k in "abc")).statistic
+    assert of_scipy(x, y, freedom=2) == pytest.approx(expected, rel=1e-7)
+
+
+def test_categories_and_numbers_are_the_test_of_kruskal_and_wallis(random):
+    x = random.permutation(np.arange(N) % 5)
+    y = np.round(random.normal(size=N) + 0.3 * x, 1)
+    expected = stats.kruskal(*(y[x == i] for i in range(5))).statistic
+    actual = of_scipy(x[:, None].astype(float), y, ["nominal"], 4)
+    assert actual == pytest.approx(expected, rel=1e-7)
+
+
 @pytest.mark.parametrize("levels", [2, 3, 12])
 def test_categories_and_classes_are_the_chi_squared_test_of_a_table(random, levels):
     x = random.permutation(np.arange(N) % levels)

@@ -257,6 +257,14 @@ def test_several_covariances_have_about_uniform_p_values(d):
     assert np.mean(np.array(p_values) < 0.05) < 0.1
 
 
+def test_covariances_of_groups_of_rows_have_their_error():
+    random, units = np.random.default_rng(3), np.repeat(np.arange(40), 5)
+    p_values = [
+        covariance_p_value(*random.normal(size=(2, 40, 1))[:, units], units) for _ in range(200)
+    ]
+    assert 0.01 <= np.mean(np.array(p_values) < 0.05) < 0.1
+
+
 def test_standard_errors_of_groups_are_those_of_whole_matrices():
     """CR2 and its degrees of freedom, with groups of 1 to 6 rows, by n x n matrices.
 

@@ -42,6 +42,21 @@ def test_draws_from_the_right_distribution_pass():
     assert 0.44 < np.mean([each["auc"] for each in fit]) < 0.52
 
 
+def genotypes(seed):
+    """Counts of two alleles that each differ from that in the column before by .15."""
+    random = np.random.default_rng(seed)
+    chains = np.cumsum(random.random((2, 3 * N, P)) < 0.15, axis=2) % 2
+    return chains.sum(axis=0).astype(float)
+
+
+@pytest.mark.slow
+def test_draws_of_genotypes_pass():
+    """They were told by residuals of rows with another prediction, at a mean area of .55."""
+    fit = [diagnosed(genotypes(seed), seed=seed) for seed in range(4)]
+    assert not any(each["misfit"] for each in fit)
+    assert 0.44 < np.mean([each["auc"] for each in fit]) < 0.52
+
+
 @pytest.mark.slow
 def test_draws_from_the_wrong_distribution_are_seen():
     wrong = [diagnosed(squares(seed), seed=seed) for seed in range(4)]

@@ -154,6 +154,17 @@ def test_equal_scores_have_equal_rates():
     np.testing.assert_array_equal(result.rates[ties], result.rates[ties + 1])
 
 
+def test_groups_of_one_are_the_features():
+    X, y = problem()
+    settings = {"n_permutations": 9, "stop_at": None, "random_state": 1}
+    plain = conditional_error_rate(FOREST, X, y, **settings)
+    for how in ("mean", "sum", "max"):
+        singles = {f"x{j}": [j] for j in range(5)}
+        grouped = conditional_error_rate(FOREST, X, y, feature_groups=singles, how=how, **settings)
+        np.testing.assert_array_equal(grouped.rates, plain.rates)
+        assert grouped.names == plain.names
+
+
 def two_groups(seed):
     random = np.random.default_rng(seed)
     X = random.normal(size=(80, 4))
@@ -202,6 +213,12 @@ def band(n_sets, a=0.05):
     return stats.binom.ppf([0.0005, 0.9995], n_sets, a) / n_sets
 
 
+def mixed(seed):
+    random = np.random.default_rng(seed)
+    columns = [random.integers(0, k, 40) for k in (2, 2, 3, 4, 10)]
+    return np.column_stack([*columns, random.permutation(40)]), random.integers(0, 2, 40)
+
+
 def correlated(seed, n=60, p=10):
     random = np.random.default_rng(seed)
     X = 0.95**0.5 * random.normal(size=(n, 1)) + 0.05**0.5 * random.normal(size=(n, p))
@@ -212,6 +229,13 @@ def two_relevant(seed):
     random = np.random.default_rng(seed)
     X = random.normal(size=(60, 6))
     return X, (X[:, 0] + X[:, 1] > 0).astype(int)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("data", [noise, mixed, correlated])
+def test_anything_is_taken_of_nothing_as_rarely_as_promised(data):
+    low, high = band(130)
+    assert low <= fraction_taken(data, 130, 0, FOREST) <= high
 
 
 @pytest.mark.slow

@@ -97,6 +97,14 @@ def test_copies_and_sums_are_not_ranked_again():
     assert result.n_known == 6
 
 
+def test_a_target_that_is_explained_ends_the_ranking():
+    X = np.random.default_rng(0).normal(size=(20, 5))
+    result = probe_ranking(X, 2 * X[:, 3], alpha=0.5)
+    assert result.names[0] == "x3"
+    assert result.selected(0.5) == ("x3",)
+    assert result.n_known == 5
+
+
 def test_shift_and_scale_do_not_matter():
     X, y = noise(5, p=6)
     first = probe_ranking(X, y, alpha=1.0)

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from tests.grid import one_test
 from tests.oracles import probes as oracle
-from tests.significance.noise import noise, signal
+from tests.significance.noise import band, noise, signal
 
 import duramen as dm
 from duramen.importances import frequency
@@ -101,6 +101,12 @@ def false_positives(max_features, n_trees, replicates=100):
         result = frequency_control(model, X, y, null="binomial", random_state=seed)
         small.append(np.mean(result.p_values <= 0.05))
     return np.mean(small)
+
+
+@pytest.mark.slow
+def test_binomial_distribution_keeps_the_level_for_one_candidate():
+    """200 x 30 p-values: .05 within the band, less the steps of a distribution of counts."""
+    assert 0.04 < false_positives(1, 100, 200) < 0.05 + band(0.05, 6000)
 
 
 @pytest.mark.slow

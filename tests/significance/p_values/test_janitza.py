@@ -9,7 +9,7 @@ from tests.significance.noise import noise
 
 import duramen as dm
 from duramen import Importances
-from duramen.importances import frequency, mda, mdi, noising, sandri
+from duramen.importances import air, frequency, holdout_mda, mda, mdi, noising, sandri
 from duramen.significance import janitza
 
 FEW = "ignore:janitza. only:UserWarning"
@@ -90,6 +90,11 @@ def test_what_has_no_null_sample_is_refused():
 
 # --- calibration ---------------------------------------------------------------------------------
 
+MEASURES = {
+    "holdout_mda": holdout_mda,
+    "air": air,
+    "mdi held out": lambda forest, X, y: mdi(forest.fit(X[:30], y[:30]), X[30:], y[30:]),
+}
 SKEWED = {
     "mdi oob": lambda forest, X, y: mdi(forest.fit(X, y), X, y, rows="oob"),
     "mda oob": lambda forest, X, y: mda(forest.fit(X, y), X, y),
@@ -97,15 +102,28 @@ SKEWED = {
 }
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", SKEWED)
-def test_skewed_measures_do_not(name):
-    """18 data sets of 60 x 400, 1000 trees: about 9 % of p-values are <= .05, as is warned of."""
+def false_positives(measure, replicates, n_trees):
+    """Fraction of p-values <= .05 in noise of 60 x 400, for each of so many data sets."""
     fractions = []
-    for seed in range(18):
+    for seed in range(replicates):
         X, y = noise(seed, p=400)
-        values = SKEWED[name](dm.RandomForestClassifier(1000, random_state=seed), X, y)
+        values = measure(dm.RandomForestClassifier(n_trees, random_state=seed), X, y)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             fractions.append(np.mean(janitza(values, add_one=False).p_values <= 0.05))
-    assert 0.07 < np.mean(fractions) < 0.12
+    return np.array(fractions)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", MEASURES)
+def test_symmetric_measures_keep_the_level(name):
+    """120 data sets: the fraction of p-values <= .05 within 3.3 standard errors of .05."""
+    fractions = false_positives(MEASURES[name], 120, 200)
+    assert abs(fractions.mean() - 0.05) < 3.3 * fractions.std(ddof=1) / np.sqrt(120)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SKEWED)
+def test_skewed_measures_do_not(name):
+    """18 data sets, 1000 trees: about 9 % of p-values are <= .05, as the warning says."""
+    assert 0.07 < false_positives(SKEWED[name], 18, 1000).mean() < 0.12

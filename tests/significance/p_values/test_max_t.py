@@ -101,6 +101,13 @@ def test_known_answers_of_standardizing():
     assert sparse[0, 1] == pytest.approx(1e6 / c)
 
 
+def test_scale_of_a_column_cancels_out():
+    rows = np.random.default_rng(0).exponential(size=(20, 3))
+    np.testing.assert_array_equal(standardized(4 * rows), standardized(rows))
+    wide = standardized(np.tile(rows, 700))  # in several groups of columns
+    np.testing.assert_allclose(wide[:, -3:], standardized(rows), atol=1e-8)
+
+
 # --- the test ------------------------------------------------------------------------------------
 
 
@@ -382,6 +389,18 @@ def test_groups_of_one_stage_are_those_of_the_definition():
     assert result.metadata["feature_groups"] == {"ten": 10, "two": 2}
 
 
+def test_groups_of_one_feature_each_have_the_result_of_features():
+    X, y, _ = in_groups()
+    forest = dm.RandomForestRegressor(20)
+    options = {"n_permutations": 19, "marginal": False, "random_state": 1}
+    plain = max_t(forest, X, y, **options)
+    grouped = max_t(forest, X, y, feature_groups={name: [name] for name in plain.names}, **options)
+    assert grouped.names == plain.names
+    assert np.array_equal(grouped.p_adjusted, plain.p_adjusted)
+    assert np.array_equal(grouped.q_values, plain.q_values)
+    assert np.array_equal(grouped.details["stage"], plain.details["stage"])
+
+
 def test_members_are_not_confirmed_without_their_group_and_stages_keep_whole_groups():
     X, y, groups = in_groups()
     y = y + 0.8 * X[:, 10] + 0.6 * X[:, 15]
@@ -444,6 +463,19 @@ def test_levels_of_two_looks_are_probabilities_under_the_null(n, look):
     # Attained: P(p <= p(k)) = p(k) for each k from 1 on.
     attained = [np.where(counts <= k, 1.0, early).mean() for k in range(1, n + 1)]
     np.testing.assert_allclose(levels[1:], attained, rtol=1e-12)
+
+
+def test_known_levels():
+    expected = [0.025, 0.0289, 0.0353, 0.0431]
+    np.testing.assert_allclose(sequential_levels(99, 39)[:4], expected, atol=6e-5)
+    assert sequential_levels(19, None)[0] == 1 / 20
+
+
+def test_a_stricter_level_has_a_later_look():
+    forest = dm.RandomForestClassifier(2)
+    result = max_t(forest, *problem(), n_permutations=450, alpha=0.01, random_state=0)
+    assert result.p_adjusted[[3, 5]].tolist() == [1 / 200, 1 / 200]
+    assert result.p_adjusted.min() <= 0.005
 
 
 def test_strong_features_end_a_stage_at_the_look_and_weak_ones_do_not():
