@@ -25,6 +25,7 @@ from duramen.importances.measures.splits import (
     NOISING,
     frequency,
     minimal_depth,
+    minimal_depth_distribution,
     noising,
 )
 from duramen.importances.measures.vote_change import VOTE_CHANGE, vote_change
@@ -53,6 +54,7 @@ __all__ = [
     "mdi",
     "mdi_plus",
     "minimal_depth",
+    "minimal_depth_distribution",
     "noising",
     "prediction_change",
     "relative_influence",

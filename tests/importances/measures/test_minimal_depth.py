@@ -10,7 +10,7 @@ from tests.oracles import subtrees as oracle
 
 from duramen import estimators
 from duramen.forests.structure import Nodes
-from duramen.importances import minimal_depth
+from duramen.importances import minimal_depth, minimal_depth_distribution
 
 
 def table(n=80, seed=0):
@@ -22,20 +22,18 @@ def table(n=80, seed=0):
     return X, (number > 0).astype(int), number
 
 
-def by_chance_of(n_features, node_counts, *, multiway=False):
-    """P(D = 0) .. P(D = h) if chance chooses the feature of every split (Ishwaran et al. 2010)."""
-    depths = np.arange(len(node_counts))
-    chances = 1 / (n_features - depths if multiway else n_features)
-    unseen = np.cumprod((1 - chances) ** np.asarray(node_counts, dtype=float))
-    return -np.diff(np.concatenate([[1.0], unseen, [0.0]]))
-
-
 def depth_in(root, feature):
     depth = oracle.minimal_depth(root, feature)
     return oracle.height(root) if depth is None else depth
 
 
 # --- the null distribution -----------------------------------------------------------------------
+
+
+def test_null_distribution_has_its_known_answer():
+    distribution = minimal_depth_distribution(10, [1, 2, 4, 8])
+    np.testing.assert_allclose(distribution, [0.1, 0.171, 0.2507, 0.2724, 0.2059], atol=5e-5)
+    assert distribution @ np.arange(5) == pytest.approx(2.3132, abs=5e-5)
 
 
 LEAF = ()
@@ -62,8 +60,25 @@ def counts_of(shape):
 def test_distribution_against_all_ways_to_put_features_on_a_tree(shape, p, once):
     distribution = oracle.distribution_by_enumeration(SHAPES[shape], p, once=once)
     assert sum(distribution) == 1
-    result = by_chance_of(p, counts_of(SHAPES[shape]), multiway=once)
+    result = minimal_depth_distribution(p, counts_of(SHAPES[shape]), multiway=once)
     np.testing.assert_allclose(result, [float(part) for part in distribution], atol=1e-12)
+
+
+@one_test
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        ((0, [1]), "n_features must be an int >= 1, got 0"),
+        ((3, [1, -2]), "numbers from 0"),
+        ((3, [[1, 2]]), "one per depth"),
+        ((3, [1, np.nan]), "numbers from 0"),
+    ],
+)
+def test_distribution_refuses(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        minimal_depth_distribution(*arguments)
+    with pytest.raises(ValueError, match="at most n_features=3 depths with multiway=True, got 4"):
+        minimal_depth_distribution(3, [1, 1, 1, 1], multiway=True)
 
 
 # --- maximal subtrees ----------------------------------------------------------------------------
@@ -111,7 +126,9 @@ def test_depths_against_recursion(splits):
         [
             distribution @ np.arange(distribution.size)  # of the five columns that can be split on
             for root in roots
-            for distribution in [by_chance_of(5, oracle.splits_by_depth(root), multiway=multiway)]
+            for distribution in [
+                minimal_depth_distribution(5, oracle.splits_by_depth(root), multiway=multiway)
+            ]
         ]
     )
     result = minimal_depth(forest)

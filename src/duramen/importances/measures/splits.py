@@ -5,13 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from duramen.forests.prediction import leaves, out_of_bag_leaves
 from duramen.forests.structure import Nodes
 from duramen.importances.arguments import importances_of, sample_of, trees_of
 from duramen.importances.measure import Measure, Sums, Tally, over_trees, sums_of
 from duramen.results.importances import Importances
+from duramen.support import checks
+from duramen.support.arrays import FloatArray
 
 
 @over_trees(Importances)
@@ -135,7 +137,7 @@ def minimal_depth(forest: Any) -> Sums[Importances]:
     D_{T,v} is the minimal depth of v in tree T: the least depth of a node that splits on v (0 is
     the root), which is the depth of the root of the maximal v-subtree nearest to the root; where
     no node does, it is the depth of the tree's deepest leaf. E_0[D_T] is its mean if chance chose
-    the features of that tree's splits. After Ishwaran et al. (2010),
+    the features of that tree's splits (`minimal_depth_distribution`). After Ishwaran et al. (2010),
     who compare the mean of D with that threshold: above 0 is what they call a strong variable.
 
     Parameters
@@ -195,8 +197,7 @@ def minimal_depth(forest: Any) -> Sums[Importances]:
         unseen, expected = np.ones(n_trees), np.zeros(n_trees)
         for depth, level in enumerate(nodes.levels):
             counts = np.bincount(nodes.tree[level.parents], minlength=n_trees)
-            left = candidates - depth if multiway else candidates  # features not yet split on
-            unseen = unseen * (1 - 1 / max(1.0, left)) ** counts
+            unseen = unseen * (1 - _chance(candidates, depth, multiway)) ** counts
             expected += np.where(counts > 0, 1 - fraction * (1 - unseen), 0.0)
         by_chance += float(expected.sum())
         # The levels go down: the first node of a tree on a feature is the highest.
@@ -220,6 +221,70 @@ def minimal_depth(forest: Any) -> Sums[Importances]:
         threshold=by_chance / max(1, tally.n_trees),
         n_split_trees=tally.n_trees,
     )
+
+
+def minimal_depth_distribution(
+    n_features: int, node_counts: ArrayLike, *, multiway: bool = False
+) -> FloatArray:
+    r"""Return the distribution of the minimal depth of a feature if chance chooses all splits.
+
+    .. math:: P(D = d) = \left( 1 - (1 - q)^{l_d} \right) \prod_{k < d} (1 - q)^{l_k},
+              \quad q = 1/p
+
+    for d = 0 .. h - 1, with l_d the number of internal nodes at depth d of a tree of depth h (after
+    Ishwaran et al. 2010). The rest is the probability that no node splits on the feature, whose
+    minimal depth is then h.
+
+    Parameters
+    ----------
+    n_features : int
+        Number p of features, at least 1.
+    node_counts : array-like of shape (h,)
+        l_0 .. l_{h-1}; they may be averages over trees.
+    multiway : bool
+        Whether a path splits on a feature at most once, as in multiway trees: then one of the
+        p - d features that are left at depth d is chosen, q_d = 1 / (p - d).
+
+    Returns
+    -------
+    ndarray of float64, shape (h + 1,)
+        P(D = 0) .. P(D = h).
+
+    Raises
+    ------
+    ValueError
+        If `n_features` is below 1, or `node_counts` is not a row of numbers from 0, or longer than
+        a path through a multiway tree can be.
+
+    Examples
+    --------
+    >>> distribution = minimal_depth_distribution(10, [1, 2, 4, 8])
+    >>> distribution.round(4).tolist()
+    [0.1, 0.171, 0.2507, 0.2724, 0.2059]
+    >>> round(float(distribution @ range(5)), 4)  # the mean
+    2.3132
+    """
+    counts = np.asarray(node_counts, dtype=np.float64)
+    checks.check_integer("minimal_depth_distribution", "n_features", n_features, 1)
+    if counts.ndim != 1 or not np.isfinite(counts).all() or counts.min(initial=0.0) < 0:
+        raise ValueError(
+            "minimal_depth_distribution: node_counts must be a row of numbers from 0, one per "
+            f"depth, got {node_counts!r}."
+        )
+    if multiway and counts.size > n_features:
+        raise ValueError(
+            f"minimal_depth_distribution: node_counts must have at most n_features={n_features} "
+            f"depths with multiway=True, got {counts.size}."
+        )
+    chances = np.array([_chance(n_features, depth, multiway) for depth in range(counts.size)])
+    unseen = np.cumprod((1 - chances) ** counts)
+    distribution: FloatArray = -np.diff(np.concatenate([[1.0], unseen, [0.0]]))
+    return distribution
+
+
+def _chance(candidates: float, depth: int, multiway: bool) -> float:
+    """Return the probability that a split at a depth is on a given feature not yet split on."""
+    return 1 / max(1.0, candidates - depth if multiway else candidates)
 
 
 MINIMAL_DEPTH = Measure(
