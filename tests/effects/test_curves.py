@@ -100,6 +100,17 @@ def test_accumulated_local_effects_are_their_definition(regression):
         assert result.points[[0, -1]].tolist() == [X[:, 0].min(), X[:, 0].max()]
 
 
+def test_the_effect_of_a_linear_function_is_its_slope():
+    X = numbers(2000, 2)
+    forest = dm.ExtraTreesRegressor(100, random_state=0, max_features=None)
+    forest.fit(X, 3 * X[:, 0] - X[:, 1])
+    for j, slope in ((0, 3.0), (1, -1.0)):
+        result = accumulated_local_effects(forest, X, j, n_intervals=20)
+        assert np.polyfit(result.points, result.values[:, 0], 1)[0] == pytest.approx(
+            slope, abs=0.15
+        )
+
+
 def mixed(n=200):
     random = np.random.default_rng(2)
     frame = pd.DataFrame(

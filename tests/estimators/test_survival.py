@@ -182,3 +182,16 @@ def test_weights_are_numbers_of_copies():
     assert np.array_equal(whole.leaf_events.at_risk, part.leaf_events.at_risk)
     with pytest.raises(ValueError, match="whole numbers"):
         model.fit(X, y, sample_weight=weights + 0.5)
+
+
+def test_fewest_leaves_take_the_largest_statistics():
+    """With max_leaf_nodes, the split with the largest statistic comes first."""
+    X, time, event = drawn(9, 150, values=30)
+    y = outcome(time, event)
+    full = dm.RandomSurvivalForest(1, random_state=0, **EVERY).fit(X, y).forest_.tree(0)
+    few = dm.RandomSurvivalForest(1, random_state=0, max_leaf_nodes=3, **EVERY).fit(X, y)
+    tree = few.forest_.tree(0)
+    assert tree.n_leaves == 3
+    children = full.child[0] + np.arange(2)
+    inner = tree.impurity[tree.feature >= 0]
+    assert inner.max() == pytest.approx(max(full.impurity[0], *full.impurity[children]))

@@ -292,6 +292,25 @@ def test_irrelevant_columns_get_no_more_than_their_decoys(kind, n_relevant, chan
     assert abs(relative) < 4 * error
 
 
+@pytest.mark.slow
+@one_test
+@pytest.mark.parametrize(
+    "kind, changes",
+    [
+        ("two", {}),
+        ("binomial", {"splits": "multiway", "max_features": 6}),
+        ("binomial", {"splits": "multiway"}),
+        ("six", {"splits": "multiway"}),
+    ],
+)
+def test_used_up_columns_leave_the_others_a_little_more(kind, changes):
+    """A known bias, beside relevant columns. In multiway trees, a column that was chosen further up
+    is no candidate, and its decoy one with the probability that it would have been."""
+    relative, error = bias(kind, 5, n_sets=60, **changes)
+    assert error < 0.05
+    assert abs(relative) < 0.15
+
+
 # Where there is something.
 
 

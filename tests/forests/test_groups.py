@@ -96,6 +96,24 @@ def test_rows_that_are_groups_give_the_forest_without_groups():
         np.testing.assert_array_equal(grouped.oob_error_curve_, alone.oob_error_curve_)
 
 
+@pytest.mark.parametrize("criterion", ["gini", "entropy"])
+def test_copies_in_groups_give_what_rows_alone_give(criterion):
+    random = np.random.default_rng(4)
+    X = random.normal(size=(40, 3))
+    y = X[:, 0] + random.normal(size=40) > 0
+    model = dm.RandomForestClassifier(30, criterion=criterion, random_state=0, oob_score=True)
+    values, curves, forests = [], [], []
+    for rows, groups in ((np.arange(40), None), (np.repeat(np.arange(40), 3),) * 2):
+        data = dm.learning_set(X[rows], y[rows], groups=groups)
+        forests.append(model.fit(data).forest_)
+        curves.append(model.oob_error_curve_)
+        values.append(dm.importances.mdi(model, data, rows="oob").values)
+    np.testing.assert_array_equal(forests[0].feature, forests[1].feature)
+    np.testing.assert_array_equal(forests[0].threshold, forests[1].threshold)
+    np.testing.assert_allclose(curves[1], curves[0], rtol=1e-9)
+    np.testing.assert_allclose(values[1], values[0], rtol=1e-9, atol=1e-12)
+
+
 @pytest.mark.parametrize("task", ["classification", "regression", "survival"])
 def test_out_of_bag_estimates_use_trees_without_the_group(task):
     X, y = problem(task)

@@ -71,6 +71,32 @@ def test_importances_in_distribution_on_all_problems(kind, name):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
+    ("name", "kind", "max_features"),
+    [
+        *(("breast_cancer", "RandomForest", 1), ("breast_cancer", "ExtraTrees", None)),
+        *(("digits", "RandomForest", None), ("digits", "ExtraTrees", 1)),
+        *(("friedman1", "RandomForest", 1), ("friedman1", "ExtraTrees", None)),
+    ],
+)
+def test_importances_in_distribution_of_one_candidate_and_of_all(kind, name, max_features):
+    """With one candidate, importances are alike: more forests, for the same correlation."""
+    agree(kind, name, 30 if max_features == 1 else 15, max_features=max_features)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("weight", ["balanced", "balanced_subsample", {0: 5.0, 1: 1.0}], ids=str)
+def test_importances_with_class_weights_in_distribution(weight):
+    agree("RandomForest", "breast_cancer", 15, class_weight=weight, max_depth=3)
+
+
+@pytest.mark.slow
+def test_importances_by_entropy_in_distribution():
+    agree("RandomForest", "classification", 15, criterion="entropy")
+    agree("ExtraTrees", "wine", 15, criterion="entropy")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
     ("name", "settings"),
     [
         ("breast_cancer", {"max_depth": 3}),
@@ -104,6 +130,18 @@ def test_scores_are_those_of_good_forests():
     ):
         X, y = problem(name)
         assert scores(pair(kind, name)[1], X, y, name in CLASSES, range(1), 60)[0] > floor
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["breast_cancer", "diabetes"])
+def test_out_of_bag_scores(name):
+    X, y = problem(name)
+    theirs, ours = pair("RandomForest", name)
+    a, b = (
+        np.mean([kind(100, oob_score=True, random_state=s).fit(X, y).oob_score_ for s in range(5)])
+        for kind in (theirs, ours)
+    )
+    assert a == pytest.approx(b, abs=0.01)
 
 
 @pytest.mark.slow

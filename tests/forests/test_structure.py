@@ -168,6 +168,18 @@ def test_weights_of_zero_leave_rows_out():
     assert forest.forest_.total_weight == 100
 
 
+def test_whole_weights_are_repetitions():
+    X, y = load_iris(return_X_y=True)
+    random = np.random.default_rng(0)
+    weights = random.integers(0, 4, len(y))
+    settings = {"n_estimators": 20, "random_state": 0}
+    for kind in (estimators.ExtraTreesClassifier, estimators.RandomSubspaceClassifier):
+        weighted = kind(**settings).fit(X, y, sample_weight=weights)
+        repeated = kind(**settings).fit(X.repeat(weights, axis=0), y.repeat(weights))
+        np.testing.assert_array_equal(weighted.forest_.feature, repeated.forest_.feature)
+        np.testing.assert_allclose(weighted.predict_proba(X), repeated.predict_proba(X))
+
+
 def test_a_bag_without_weight_predicts_the_whole_sample():
     settings = {"n_estimators": 30, "bootstrap": False, "max_samples": 1, "random_state": 0}
     X, weights = [[0], [0], [0]], [1, 3, 0]

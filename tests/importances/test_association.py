@@ -63,6 +63,25 @@ def test_every_pair_of_kinds_against_the_oracle(seed, missing):
     assert actual[0, 1] < 0.05  # these two are related
 
 
+def test_closed_forms_of_scipy():
+    columns = mixed(n=60)
+    n = len(columns)
+    result = association_p_values(encoded(columns))
+    r = stats.pearsonr(columns[:, 0], columns[:, 2]).statistic
+    assert result[0, 2] == pytest.approx(stats.chi2.sf((n - 1) * r**2, 1), rel=1e-9)
+
+    counts = stats.contingency.crosstab(columns[:, 3], columns[:, 4]).count
+    pearson = stats.chi2_contingency(counts, correction=False)
+    tail = stats.chi2.sf(pearson.statistic * (n - 1) / n, pearson.dof)
+    assert result[3, 4] == pytest.approx(tail, rel=1e-9)
+
+    groups = [columns[columns[:, 4] == c, 0] for c in np.unique(columns[:, 4])]
+    f = stats.f_oneway(*groups).statistic
+    ratio = f * (len(groups) - 1) / (n - len(groups))  # between over within
+    tail = stats.chi2.sf((n - 1) * ratio / (1 + ratio), len(groups) - 1)
+    assert result[0, 4] == pytest.approx(tail, rel=1e-9)
+
+
 @given(st.integers(0, 2**32 - 1))
 def test_columns_that_are_constant_where_the_other_is_present(seed):
     random = np.random.default_rng(seed)

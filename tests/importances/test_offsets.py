@@ -104,6 +104,21 @@ def test_networks_and_context():
     assert len({digest(link) for link in effects}) == 1
 
 
+def test_the_exact_theory():
+    numbers = np.array([3, 1, 4, 1, 5, 9, 2, 6])
+    cells = np.array([[i & 1, i >> 1 & 1, i >> 2] for i in range(8)])
+    results = []
+    for offset in (0, 2**30, -(2**50)):
+        dist = dm.theory.FiniteDistribution.from_table(cells, numbers + offset)
+        exact = [
+            dm.theory.population_importances(dist, max_features=K, criterion="variance")
+            for K in (1, 2, 3)
+        ]
+        exact.append(dm.theory.population_mda(dist, max_features=2, criterion="variance"))
+        results.append(digest(*(result.values for result in exact)))
+    assert len(set(results)) == 1
+
+
 def test_predictions_move_by_the_offset(tmp_path):
     for name, model in FORESTS.items():
         before = model.fit(X, Y).predict(X)

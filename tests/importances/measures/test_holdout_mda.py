@@ -151,6 +151,21 @@ def test_values_of_null_features_are_symmetric_about_0():
     assert abs(values.mean()) < 2.6 * values.std(ddof=1) / np.sqrt(150)
 
 
+@pytest.mark.slow
+def test_null_quantiles_mirror_each_other_in_many_replicates():
+    # The lower and the upper tail agree.
+    random = np.random.default_rng(5)
+    values = []
+    for replicate in range(500):
+        X = random.normal(size=(40, 4))
+        y = random.permutation(np.repeat([0, 1], 20))
+        estimator = dm.RandomForestClassifier(20, random_state=replicate)
+        values.append(holdout_mda(estimator, X, y, random_state=replicate).values[0])
+    values = np.array(values)
+    assert abs(values.mean()) < 4 * values.std(ddof=1) / np.sqrt(500)
+    assert stats.ks_2samp(values, -values).pvalue > 0.01
+
+
 # --- what is refused -----------------------------------------------------------------------------
 
 

@@ -97,6 +97,12 @@ def test_the_mean_in_the_bag_is_mdi(name, weighted):
             local_mdi(forest, X, rows="in-bag")
 
 
+def test_bits_in_the_bag_add_up_to_mdi_by_entropy():
+    forest, X, y = fitted("entropy, half of the rows")
+    local = local_mdi(forest, X, y, of="class", rows="in-bag")
+    np.testing.assert_allclose(local.mean().values, mdi(forest).values, atol=1e-12)
+
+
 @one_test
 @pytest.mark.parametrize("name", ESTIMATORS)
 def test_nodes_of_paths(name):

@@ -158,6 +158,18 @@ def test_standard_error_is_that_of_subsets():
     np.testing.assert_allclose(spread / error, 1, atol=0.43)  # three times 1 / sqrt(2 * 25)
 
 
+@pytest.mark.slow
+def test_runs_on_null_data_have_no_winner_as_often_as_promised():
+    """20 null data sets: some feature is above the prediction bound in 5 % of them."""
+    wrong = 0
+    for seed in range(20):
+        random = np.random.default_rng(seed)
+        X, y = random.normal(size=(40, 12)), np.repeat([0, 1], 20)
+        result = mcfs(X, y, n_subsets=20, n_splits=2, n_permutations=20, random_state=seed)
+        wrong += len(result.selected()) > 0
+    assert wrong <= 5  # binomial(20, .05) exceeds 5 with probability .0003
+
+
 # --- the cut-off ---------------------------------------------------------------------------------
 
 

@@ -171,6 +171,21 @@ def test_features_chosen_by_chance_in_multiway_trees():
     assert np.abs(result.values / result.standard_error).max() < 4
 
 
+@pytest.mark.slow
+def test_features_chosen_by_chance_among_those_that_a_tree_sees():
+    random = np.random.default_rng(0)
+    gains = []
+    for seed in range(150):
+        X, y = random.normal(size=(20, 8)), random.integers(0, 2, 20)
+        y[:2] = [0, 1]
+        forest = estimators.RandomSubspaceClassifier(
+            10, n_subspace_features=3, max_features=1, random_state=seed
+        )
+        gains.append(minimal_depth(forest.fit(X, y)).values)
+    mean, error = np.mean(gains, axis=0), np.std(gains, axis=0, ddof=1) / np.sqrt(150)
+    assert np.abs(mean / error).max() < 4
+
+
 # --- corners -------------------------------------------------------------------------------------
 
 

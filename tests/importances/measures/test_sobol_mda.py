@@ -172,6 +172,15 @@ def test_the_analytic_example_of_the_paper():
     assert np.abs(np.mean(values, axis=0) - exact).max() < 0.02
 
 
+def test_an_unused_feature_has_exactly_nothing():
+    X, y = problem("numbers")
+    X = np.column_stack([X, np.ones(len(y))])
+    model = dm.RandomForestRegressor(20, random_state=0).fit(X, y)
+    result = sobol_mda(model, X, y)
+    assert result.values[3] == 0.0
+    assert result.standard_error[3] == 0.0
+
+
 @pytest.mark.parametrize("task", ["classes", "numbers"])
 def test_weights_that_the_forest_was_not_grown_with_are_refused(task):
     X, y = problem(task)

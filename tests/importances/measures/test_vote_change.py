@@ -167,6 +167,21 @@ def test_false_discoveries_on_the_linear_problem():
     assert number["sqrt", 10_000] > 5
 
 
+@pytest.mark.slow
+def test_features_that_say_nothing_are_hardly_ever_found():
+    # y is a coin: whatever is found is false. 20 draws of 60 features.
+    wrong, family = [], []
+    for draw in range(20):
+        data = dm.datasets.linear_sign(200, 60, n_relevant=0, random_state=draw)
+        coin = np.random.default_rng(draw).integers(0, 2, 200)
+        model = dm.RandomForestClassifier(500, random_state=draw, n_jobs=2).fit(data.X, coin)
+        result = vote_change(model, data.X, coin, n_jobs=2)
+        wrong.append(result.mask(0.05, "none").mean())
+        family.append(len(result.selected(0.05)) > 0)
+    assert np.mean(wrong) < 0.05
+    assert np.mean(family) < 0.05
+
+
 def test_warns_where_features_have_many_splits():
     model, X, y = small_forest(n=60, n_trees=50)
     splits = np.count_nonzero(model.forest_.feature >= 0) / model.forest_.n_features

@@ -69,6 +69,16 @@ def importances(rows: Sequence[Row], p: int, criterion: str = "entropy") -> list
     return [importance_by_degree(rows, m, p, IMPURITIES[criterion]) for m in range(p)]
 
 
+def importance_by_order(rows: Sequence[Row], p: int, criterion: str = "entropy") -> list[float]:
+    """The same as a mean over all orders of the features, of what each adds to those before it."""
+    impurity = IMPURITIES[criterion]
+    totals = [0.0] * p
+    for order in itertools.permutations(range(p)):
+        for place, m in enumerate(order):
+            totals[m] += decrease(rows, m, order[:place], impurity)
+    return [total / math.factorial(p) for total in totals]
+
+
 def is_irrelevant(rows: Sequence[Row], m: int, p: int, tolerance: float = 1e-10) -> bool:
     others = [j for j in range(p) if j != m]
     return all(

@@ -17,7 +17,7 @@ from tests.theory.tables import distribution, random_rows, tables
 
 from duramen.theory import FiniteDistribution
 from duramen.theory.population import lattice, lattice_cost
-from duramen.theory.population.lattice import lattice_importances
+from duramen.theory.population.lattice import lattice_importances, multiplicities
 
 CRITERIA = ("entropy", "gini", "variance")
 
@@ -48,6 +48,14 @@ def test_against_the_double_sum(rows, criterion, data):
     depth = data.draw(st.integers(1, p))
     bounded = lattice_importances(dist, criterion=criterion, max_depth=depth)
     np.testing.assert_allclose(bounded, expected[:, :depth], rtol=0, atol=1e-12)
+
+
+@given(rows=tables(most=4), criterion=st.sampled_from(CRITERIA))
+@settings(max_examples=30)
+def test_against_the_mean_over_orders(rows, criterion):
+    expected = oracle.importance_by_order(rows, len(rows[0][0]), criterion)
+    actual = lattice_importances(distribution(rows), criterion=criterion)
+    np.testing.assert_allclose(actual.sum(axis=1), expected, rtol=0, atol=1e-12)
 
 
 @pytest.mark.slow
@@ -89,6 +97,20 @@ def test_more_features_than_bits_in_a_word(depth):
             total = sum(oracle.decrease(rows, m, B, oracle.entropy) for B in sets)
             expected = total / math.comb(70, k) / (70 - k)
             assert actual[m, k] == pytest.approx(expected, abs=1e-14)
+
+
+def test_two_to_the_hundredth_subsets():
+    """Checked by the total, and by the terms of the smallest and largest sets."""
+    rows = random_rows(np.random.default_rng(3), 8, 100)
+    dist = distribution(rows)
+    result = lattice_importances(dist)
+    assert result.sum() == pytest.approx(dist.entropy(), abs=1e-12)
+    alone = [oracle.decrease(rows, m, (), oracle.entropy) / 100 for m in range(100)]
+    np.testing.assert_allclose(result[:, 0], alone, rtol=0, atol=1e-15)
+    others = list(range(99))
+    np.testing.assert_allclose(
+        result[99, 99], oracle.decrease(rows, 99, others, oracle.entropy) / 100, atol=1e-15
+    )
 
 
 # --- what must hold ------------------------------------------------------------------------------
@@ -135,6 +157,17 @@ def test_equal_rows_and_weights_give_the_same(rows, criterion):
         patch.setattr(lattice, "multiplicities", lambda weights: None)
         weighted = lattice_importances(dist, criterion=criterion)
     np.testing.assert_allclose(counted, weighted, rtol=0, atol=1e-13)
+
+
+@given(st.lists(st.integers(1, 6), min_size=2, max_size=20))
+@settings(max_examples=40)
+def test_multiplicities_are_recovered(counts):
+    wanted = np.array(counts) // math.gcd(*counts)
+    result = multiplicities(np.array(counts) / sum(counts))
+    if wanted.sum() > 4 * len(counts):
+        assert result is None
+    else:
+        np.testing.assert_array_equal(result, wanted)
 
 
 @one_test

@@ -76,6 +76,14 @@ def test_known_answers():
     assert copies.values.tolist() == [0.0, 2.0]
 
 
+def test_scales_do_not_matter():
+    scale = np.array([1e-8, 1.0, 1e6])
+    C = np.array([[1, 0.5, 0.2], [0.5, 1, 0.1], [0.2, 0.1, 1]])
+    tau = np.array([0.3, 0.2, 0.1])
+    plain = gaussian_mda(C, tau).values
+    np.testing.assert_allclose(gaussian_mda(C * np.outer(scale, scale), tau * scale).values, plain)
+
+
 @given(st.integers(1, 8), st.floats(0.01, 0.99), st.floats(-2, 2))
 def test_block_is_a_case_of_the_gaussian_model(size, fraction, tau):
     lowest = -1 / (size - 1) if size > 1 else -1

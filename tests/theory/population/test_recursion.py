@@ -191,6 +191,30 @@ def test_agrees_with_growing_every_tree(rows, trees, max_depth):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("K", [1, 2, 3])
+@pytest.mark.parametrize(
+    "family, cut", [("multiway", "random"), *product(BINARY, ["random", "best"])]
+)
+def test_agrees_with_growing_every_tree_on_larger_tables(family, cut, K, seed):
+    random = np.random.default_rng(seed)
+    X = random.integers(0, [4, 3, 3], size=(9 if family == "multiway" else 7, 3))
+    y = random.integers(0, 3, len(X))
+    times = random.integers(1, 3, len(X))  # ties as well as weights that break them
+    rows = [
+        (tuple(x), label, Fraction(w, int(times.sum())))
+        for x, label, w in zip(X.tolist(), y.tolist(), times.tolist(), strict=True)
+    ]
+    trees = {
+        "max_features": K,
+        "splits": family,
+        "cut": cut,
+        "criterion": ("entropy", "gini")[seed],
+    }
+    assert_agrees_with_every_tree(rows, trees, None)
+
+
+@pytest.mark.slow
 def test_agrees_with_growing_every_tree_on_deterministic_tables():
     for seed in range(12):
         rows = factorial_rows(np.random.default_rng(seed))
@@ -315,6 +339,14 @@ def test_uniform_cuts_of_two_features_by_hand():
     first, second = 4 / 9, 4 / 9 - 2 / 3 * 0.5  # decreases of a pure cut, and of the other one
     by_hand = [(0.25 * first + 0.75 * second) / 2, second / 2]
     np.testing.assert_allclose(result[:, 0], by_hand)
+
+
+def test_uniform_cuts_do_not_depend_on_the_unit():
+    X, y = sample_of_numbers()
+    options = {"max_features": 2, "splits": "ordered", "cut": "uniform", "max_depth": 3}
+    result = tree_importances(distribution(X, y > 1), **options)
+    moved = tree_importances(distribution(X * [1e-3, 7, 1] + 5, y > 1), **options)
+    np.testing.assert_allclose(moved, result, rtol=1e-9)
 
 
 # --- sums, limits, names -------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from duramen.theory.subspaces import (
     transition_matrix,
     trees_to_find_all,
 )
-from duramen.theory.subspaces.convergence import kept_places
+from duramen.theory.subspaces.convergence import hypergeometric, kept_places
 
 SCENARIOS = ("chain", "clique", "marginal")
 
@@ -125,6 +125,28 @@ def test_companions_in_whole_numbers(p, data):
     r = data.draw(st.integers(0, p))
     exact = Fraction(math.comb(p - r, q), math.comb(p, q))
     assert blind_probability(p, q, r) == pytest.approx(float(exact), rel=1e-12)
+
+
+@given(st.integers(0, 80), st.data())
+def test_hypergeometric_in_whole_numbers(total, data):
+    marked, drawn = data.draw(st.integers(0, total)), data.draw(st.integers(0, total))
+    exact = [
+        math.comb(marked, k) * math.comb(total - marked, drawn - k) / math.comb(total, drawn)
+        for k in range(min(marked, drawn) + 1)
+    ]
+    np.testing.assert_allclose(hypergeometric(total, marked, drawn), exact, rtol=1e-12)
+
+
+def test_hypergeometric_keeps_its_precision_in_large_populations():
+    distribution = hypergeometric(10**6, 40, 1000)
+    exact = [
+        float(Fraction(math.comb(40, k) * math.comb(10**6 - 40, 1000 - k), math.comb(10**6, 1000)))
+        for k in range(41)
+    ]
+    np.testing.assert_allclose(distribution, exact, rtol=1e-12)
+    wide = hypergeometric(10**6, 10**5, 10**5)
+    assert wide.sum() == pytest.approx(1.0, abs=1e-12)
+    assert wide @ np.arange(wide.size) == pytest.approx(10_000.0, rel=1e-10)
 
 
 # --- against every subset and every tree ----------------------------------------------------------

@@ -129,6 +129,16 @@ def test_random_conditionings_are_as_they_must_be(r, top, seed):
     assert needs == random_conditionings(r, max_degree=top, random_state=seed)
 
 
+def test_degrees_of_random_conditionings_are_spread():
+    degrees = [
+        len(given)
+        for seed in range(200)
+        for (given,) in random_conditionings(20, max_degree=5, random_state=seed)
+    ]
+    fractions = np.bincount(degrees, minlength=6) / len(degrees)
+    np.testing.assert_allclose(fractions, 1 / 6, atol=0.04)
+
+
 # --- the result -----------------------------------------------------------------------------------
 
 
