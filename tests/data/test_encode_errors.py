@@ -79,7 +79,6 @@ def test_bad_tables(X: object, error: type[Exception], message: str) -> None:
             "must hold names or indices of columns, got None",
         ),
         ({"kinds": 3}, ValueError, "got 3"),
-        ({"n_jobs": 0}, ValueError, "n_jobs must be an int other than 0"),
     ],
 )
 def test_bad_arguments(arguments: dict, error: type[Exception], message: str) -> None:

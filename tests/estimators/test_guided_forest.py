@@ -6,9 +6,7 @@ from scipy import stats
 from tests.grid import one_test
 
 import duramen as dm
-from duramen.estimators.guided_forest import (
-    association_p_values,
-)
+from duramen.estimators.guided_forest import association_p_values
 from duramen.forests import GrowthSettings, grow
 from duramen.forests.growth import Guidance
 

@@ -6,7 +6,6 @@ import pytest
 from sklearn import config_context
 from sklearn.base import clone
 from sklearn.datasets import load_diabetes, load_iris
-from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -33,12 +32,6 @@ class TestEveryEstimator:
         again.fit(X, y)
         for name, array in estimator.forest_.arrays().items():
             np.testing.assert_array_equal(array, again.forest_.arrays()[name], err_msg=name)
-
-    def test_pipeline_and_cross_validation(self, kind):
-        X, y = self.problem(kind)
-        pipeline = make_pipeline(StandardScaler(), kind(n_estimators=10, random_state=0))
-        scores = cross_val_score(pipeline, X, y, cv=3)
-        assert scores.mean() > (0.8 if kind in CLASSIFIERS else 0.0)
 
     def test_refit_forgets_the_former_fit(self, kind):
         X, y = self.problem(kind)

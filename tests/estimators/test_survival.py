@@ -153,10 +153,7 @@ def test_curves_at_any_time():
     [
         (lambda y: y["time"], "two columns"),
         (lambda y: np.column_stack([y["event"], y["time"]]), "the times come first"),
-        (
-            lambda y: np.column_stack([-y["time"], y["event"]]),
-            "times must be finite and not neg",
-        ),
+        (lambda y: np.column_stack([-y["time"], y["event"]]), "times must be finite and not neg"),
         (lambda y: np.column_stack([y["time"], 0 * y["time"]]), "occurred in no row"),
         (lambda y: np.column_stack([y["time"] / 0, y["event"]]), "times must be finite"),
         (lambda y: y[:-1], "inconsistent numbers of samples"),

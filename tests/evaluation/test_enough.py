@@ -88,7 +88,3 @@ def test_of_an_evaluation():
     assert len(actual.to_frame()) == 3
     with pytest.raises(ValueError, match="method must be one of 'mdi'"):
         result.enough("all features")
-    with pytest.raises(ValueError, match="score must be one of"):
-        result.enough(score="auc")
-    with pytest.raises(ValueError, match="must be one of"):
-        result.frequencies("mdi", 3)

@@ -46,19 +46,6 @@ def test_only_ratios_of_weights_matter(make, y):
 
 
 @one_test
-@pytest.mark.parametrize("make", [dm.ExtraTreesClassifier, dm.TotallyRandomizedTreesClassifier])
-@pytest.mark.parametrize("scale", [0.5, 1 / 3, 0.1, 3.0])
-def test_fractions_of_whole_weights_give_the_same_forest(make, scale):
-    random = np.random.default_rng(0)
-    table, weights = random.normal(size=(60, 3)), random.choice([2.0, 3.0, 5.0], 60)
-    y = table[:, 0] + random.normal(size=60) > 0
-    whole, other = (make(5, random_state=0).fit(table, y, w) for w in (weights, weights * scale))
-    np.testing.assert_allclose(
-        whole.feature_importances_, other.feature_importances_, rtol=0, atol=1e-12
-    )
-
-
-@one_test
 @pytest.mark.parametrize("exponent", [-300, -160, -150, -100, -75, 75, 100, 150, 160, 300])
 def test_targets_whose_variance_is_out_of_range_are_refused(exponent):
     y = NUMBERS * 10.0**exponent

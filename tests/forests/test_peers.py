@@ -61,8 +61,7 @@ def agree(kind, name, n_seeds, **settings):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("name", "kind"),
-    list(zip(CLASSES + NUMBERS, 4 * ["ExtraTrees", "RandomForest"], strict=True)),
+    ("name", "kind"), list(zip(CLASSES + NUMBERS, 4 * ["ExtraTrees", "RandomForest"], strict=True))
 )
 def test_importances_in_distribution_on_all_problems(kind, name):
     """The scores below are of the other kind of forest on each problem."""

@@ -108,17 +108,6 @@ def test_decision_path(estimator, mixed):
         np.testing.assert_array_equal(passed[np.arange(len(X)), leaves[:, t]], 1)
 
 
-def test_predictions_of_classes(grown, mixed):
-    estimator = grown["classes, best, ordered"]
-    fractions = estimator.predict_proba(mixed[0])
-    np.testing.assert_allclose(fractions.sum(axis=1), 1)
-    np.testing.assert_array_equal(
-        estimator.predict(mixed[0]), estimator.classes_[fractions.argmax(axis=1)]
-    )
-    with np.errstate(divide="ignore"):
-        np.testing.assert_array_equal(estimator.predict_log_proba(mixed[0]), np.log(fractions))
-
-
 def slow_out_of_bag(estimator, X):
     """Sums and counts over the trees whose bag lacks a row."""
     forest = estimator.forest_

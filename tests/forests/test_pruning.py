@@ -106,9 +106,7 @@ def test_leaves_hold_what_their_rows_hold():
         drawn = forest.forest_.bags.draw(len(X), index)
         for node in np.unique(leaves[:, index]):
             counts = np.bincount(
-                y[leaves[:, index] == node],
-                weights=drawn[leaves[:, index] == node],
-                minlength=3,
+                y[leaves[:, index] == node], weights=drawn[leaves[:, index] == node], minlength=3
             )
             if counts.sum():
                 assert (tree.values[tree.child[node]] == counts / counts.sum()).all()

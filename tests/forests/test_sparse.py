@@ -110,30 +110,6 @@ def test_stores_of_sparse_matrices(tmp_path):
     assert dense.as_table().sparse is dense.take_columns([3]).sparse is None
 
 
-def test_what_is_stored():
-    X, table, dense = counts()
-    assert table.block_of.tolist() == [SPARSE] * 8 + [1]
-    assert table.sparse.nbytes() < dense.blocks[0].nbytes / 2
-    assert table.sparse.counts().tolist() == np.count_nonzero(X[:, :8], axis=0).tolist()
-    assert dense.sparse is None
-    assert dense.dense() is dense
-    again = dense.with_sparse_columns()
-    same_tables(again, dense)
-    assert again.block_of.tolist() == table.block_of.tolist()
-    assert again.sparse.nbytes() == table.sparse.nbytes()
-    assert again.with_sparse_columns() is again
-    # Few rows, or many entries: dense as before.
-    few = dense.take_rows(np.arange(256))
-    assert few.with_sparse_columns() is few
-    assert dm.encode(sparse.csr_matrix(X[:256])).sparse is None
-    assert (
-        dm.encode(sparse.csr_matrix(np.random.default_rng(0).normal(size=X.shape))).sparse is None
-    )
-    frequent = np.full((400, 1), 7.0)
-    frequent[::9] = np.arange(45)[:, np.newaxis]
-    assert dm.encode(sparse.csr_matrix(frequent)).sparse.frequent.tolist() == [7]
-
-
 def test_columns_of_many_entries():
     """Stay sparse beside those of few, and are dense where most columns have many."""
     random = np.random.default_rng(3)

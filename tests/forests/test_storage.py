@@ -178,19 +178,6 @@ def test_loaded_forests_predict_and_measure_alike(splits, tmp_path):
     assert effects[0].labels == ("here",)  # of the rows: no tree splits on that column
 
 
-def test_values_are_kept_where_splits_look_them_up():
-    X, y = ragged()
-    schema = estimators.RandomForestClassifier(30, random_state=0).fit(X, y).forest_.schema
-    assert schema.has_values.tolist() == [False, False, True, False]
-    assert schema.cut_values.tolist() == [0.0, 1.0, 2.0]
-    assert schema.n_values.tolist() == dm.encode(X).schema.n_values.tolist()
-    assert [labels.tolist() for labels in schema.labels.values()] == [["blue", "green", "red"], []]
-    multiway = estimators.RandomForestClassifier(30, splits="multiway", random_state=0)
-    with pytest.warns(UserWarning, match="children of single rows"):
-        schema = multiway.fit(X.fillna(0.0).assign(number=np.arange(80.0)), y).forest_.schema
-    assert schema.has_values.tolist() == [True, True, True, False]
-
-
 def test_a_table_is_known_by_the_thresholds():
     """A table whose values move past no threshold leads to the same leaves, and no other does."""
     X = np.array([[0.0], [1.0], [2.0], [3.0]])

@@ -9,13 +9,7 @@ from sklearn.preprocessing import OneHotEncoder
 from tests.grid import one_test
 
 import duramen as dm
-from duramen.importances import (
-    conditional_mda,
-    mda,
-    mdi,
-    noising,
-    vote_change,
-)
+from duramen.importances import conditional_mda, mda, mdi, noising, vote_change
 
 N = 80
 

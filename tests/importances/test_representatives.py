@@ -130,8 +130,6 @@ def test_ordered_and_two_labelled_columns_count_and_constants_are_alone():
         ({"threshold": 0.5, "n_clusters": 2}, "and not both"),
         ({"threshold": 0.0}, r"threshold must be a number in \(0, 1\], got 0.0"),
         ({"n_clusters": 7}, "n_clusters must be an int in 1..6, got 7"),
-        ({"threshold": 0.5, "method": "mean"}, r"method must be one of 'medoid', 'centroid'"),
-        ({"threshold": 0.5, "correlation": "kendall"}, "correlation must be one of"),
     ],
 )
 def test_clear_errors(options, message):

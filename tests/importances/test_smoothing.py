@@ -21,11 +21,7 @@ def test_mean_over_neighbours():
     np.testing.assert_allclose(result.values, [4.0, 4.0, 4 / 3, 2.0], rtol=1e-15)
     assert result.measure == "smoothed mda"
     assert result.unit == "1"
-    assert result.metadata["smooth"] == {
-        "of": "mda",
-        "by": "neighbors",
-        "radius": None,
-    }
+    assert result.metadata["smooth"] == {"of": "mda", "by": "neighbors", "radius": None}
 
 
 @one_test
@@ -75,11 +71,7 @@ def test_parts_are_smoothed_and_standard_errors_are_not():
     "neighbors, options, message",
     [
         (None, {}, "either neighbors, or positions"),
-        (
-            CHAIN,
-            {"positions": np.zeros((4, 1)), "radius": 1},
-            "either neighbors, or positions",
-        ),
+        (CHAIN, {"positions": np.zeros((4, 1)), "radius": 1}, "either neighbors, or positions"),
         (np.eye(3), {}, r"neighbors must be weights of shape \(4, 4\), .* got shape \(3, 3\)"),
         (-CHAIN, {}, "finite and at least 0"),
         (None, {"positions": np.zeros((3, 1)), "radius": 1}, r"of shape \(4, d\)"),

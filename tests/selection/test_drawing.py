@@ -8,14 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 from tests.grid import one_test
-from tests.oracles.theory.subspaces import (
-    distribution_among_found,
-    distribution_of_filling,
-)
+from tests.oracles.theory.subspaces import distribution_among_found, distribution_of_filling
 
-from duramen.selection.subspace_search import (
-    among_found,
-)
+from duramen.selection.subspace_search import among_found
 
 
 @st.composite

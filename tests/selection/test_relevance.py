@@ -8,11 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.grid import one_test
 
-from duramen.selection.subspace_search import (
-    DecoyTest,
-    Evidence,
-    ProbeShare,
-)
+from duramen.selection.subspace_search import DecoyTest, Evidence, ProbeShare
 
 
 def counted(drawn, wins):

@@ -17,11 +17,7 @@ import duramen as dm
 from duramen.forests.prediction import leaves
 from duramen.io.store.reader import memory_bytes
 from duramen.selection import SequentialRandomSubspace
-from duramen.selection.subspace_search import (
-    Grower,
-    among_found,
-    stream,
-)
+from duramen.selection.subspace_search import Grower, among_found, stream
 
 RESULTS = (
     "selected_",
@@ -212,8 +208,7 @@ def test_patience_ends_a_search():
 
 @one_test
 @pytest.mark.parametrize(
-    "options",
-    [SOON, {**SOON, "max_features": 2}, {**SOON, "tree": "cart"}, {"relevance": "decoy"}],
+    "options", [SOON, {**SOON, "max_features": 2}, {**SOON, "tree": "cart"}, {"relevance": "decoy"}]
 )
 def test_a_store_of_a_sparse_matrix_gives_what_a_dense_one_gives(tmp_path_factory, options):
     random = np.random.default_rng(0)

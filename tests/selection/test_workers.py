@@ -9,11 +9,7 @@ import time
 import numpy as np
 import pytest
 from sklearn.base import clone
-from tests.selection.test_sequential_random_subspace import (
-    everything,
-    problem,
-    selector,
-)
+from tests.selection.test_sequential_random_subspace import everything, problem, selector
 
 import duramen as dm
 from duramen.jobs import workers

@@ -5,10 +5,7 @@ import pytest
 from tests.grid import one_test
 
 from duramen import theory
-from duramen.theory.dependence import (
-    feature_relevance,
-    minimal_optimal,
-)
+from duramen.theory.dependence import feature_relevance, minimal_optimal
 from duramen.theory.population import gaussian_mda, last_level_importances, lattice_cost
 from duramen.theory.subspaces import simulate
 

@@ -42,11 +42,7 @@ def expected(model, X, y, rule, threshold, score, nominal=()):
 @pytest.mark.parametrize("threshold", [0.0, 0.2, 0.6, 0.95, 1.0])
 @pytest.mark.parametrize(
     ("task", "score"),
-    [
-        ("classes", "accuracy"),
-        ("three", "neg_log_loss"),
-        ("numbers", "neg_mean_squared_error"),
-    ],
+    [("classes", "accuracy"), ("three", "neg_log_loss"), ("numbers", "neg_mean_squared_error")],
 )
 def test_every_permutation_within_cells_written_out(task, score, threshold, rule):
     for seed in range(3):
@@ -195,22 +191,11 @@ def test_null_columns_lose_nothing_on_average():
 # --- what is refused -----------------------------------------------------------------------------
 
 
-@one_test
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"association": "spearman"}, "conditional_mda: association"),
-        ({"threshold": 1.5}, "conditional_mda: threshold"),
-    ],
-)
-def test_arguments_that_are_not_as_described(options, message):
-    model, X, y = small_forest()
-    with pytest.raises(ValueError, match=message):
-        conditional_mda(model, X, y, **options)
-
-
-def test_tests_of_too_many_pairs_are_refused_before_they_are_made(leave_memory):
+def test_wrong_options_and_tests_of_too_many_pairs_are_refused(leave_memory):
     model, X, y = small_forest()
     leave_memory(100)
     with pytest.raises(MemoryError, match=r'use association="permimp"'):
         conditional_mda(model, X, y, association="party")
+    for options in ({"association": "spearman"}, {"threshold": 1.5}):
+        with pytest.raises(ValueError, match=f"conditional_mda: {next(iter(options))}"):
+            conditional_mda(model, X, y, **options)

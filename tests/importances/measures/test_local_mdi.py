@@ -168,7 +168,6 @@ def test_parts_of_predictions_add_up_to_them():
         ({"of": "prediction"}, "y must be the class of each row, or one class for all"),
         ({"prior_weight": 1}, "prior_weight must be 0 unless"),
         ({"prior_weight": -1}, "prior_weight must be"),
-        ({"sparse": 1}, "sparse must be True or False"),
         ({"of": "class", "y": [7] * 60}, "y holds 7, which is not a class of this forest"),
     ],
 )

@@ -211,8 +211,6 @@ def test_null_columns_lose_nothing_on_average():
     [
         ({"scoring": "f1"}, "scoring must be one of"),
         ({"scoring": "neg_mean_squared_error"}, "does not suit a forest that was grown on classes"),
-        ({"votes": "majority"}, "mda: votes"),
-        ({"n_repeats": 0}, "mda: n_repeats"),
         ({"n_repeats": "every"}, "n_repeats must be"),
         ({"n_repeats": "all", "scoring": "roc_auc"}, "sum over the rows"),
         ({"n_repeats": "all", "votes": "ensemble"}, "sum over the rows"),
@@ -221,8 +219,6 @@ def test_null_columns_lose_nothing_on_average():
             "has the default scoring alone, and neither scaled",
         ),
         ({"feature_groups": [["x0"]]}, "feature_groups must be one label per feature"),
-        ({"rows": "bag"}, "rows must be"),
-        ({"by_class": 1}, ": by_class must be"),
     ],
 )
 def test_arguments_that_do_not_go_together(options, message):

@@ -38,13 +38,7 @@ def test_boundaries_of_different_sizes() -> None:
     # X3 holds both bits of Y at once, X1 and X2 one each.
     dist = distribution_of(
         counted(
-            [
-                lambda a, b: a,
-                lambda a, b: b,
-                lambda a, b: a + 2 * b,
-                lambda a, b: a + 2 * b,
-            ],
-            bits=2,
+            [lambda a, b: a, lambda a, b: b, lambda a, b: a + 2 * b, lambda a, b: a + 2 * b], bits=2
         )
     )
     assert markov_boundaries(dist) == [("X3",), ("X1", "X2")]
@@ -54,13 +48,7 @@ def test_boundaries_of_different_sizes() -> None:
 def test_three_bits_any_two_of_which_tell_the_third() -> None:
     dist = distribution_of(
         counted(
-            [
-                lambda a, b: a,
-                lambda a, b: b,
-                lambda a, b: a ^ b,
-                lambda a, b: a + 2 * b,
-            ],
-            bits=2,
+            [lambda a, b: a, lambda a, b: b, lambda a, b: a ^ b, lambda a, b: a + 2 * b], bits=2
         )
     )
     assert markov_boundaries(dist) == [("X1", "X2"), ("X1", "X3"), ("X2", "X3")]

@@ -8,10 +8,7 @@ import duramen as dm
 from duramen.theory import FiniteDistribution, population_mda
 from duramen.theory.distributions import bayes_model
 
-LOSS = {
-    "zero-one": lambda a, b: float(a != b),
-    "squared": lambda a, b: (a - b) ** 2,
-}
+LOSS = {"zero-one": lambda a, b: float(a != b), "squared": lambda a, b: (a - b) ** 2}
 
 
 @settings(max_examples=60)

@@ -121,11 +121,7 @@ FRAME = {
 def test_any_table(table):
     dist = from_table(table, [1, 0, 1, 0])
     assert dist.names == ("size", "colour", "share")
-    assert [labels.tolist() for labels in dist.labels] == [
-        [1, 3],
-        ["blue", "red"],
-        [0.5, 1.0, 2.5],
-    ]
+    assert [labels.tolist() for labels in dist.labels] == [[1, 3], ["blue", "red"], [0.5, 1.0, 2.5]]
     assert dist.codes.tolist() == [[0, 0, 2], [0, 1, 1], [1, 1, 0]]
     assert dist.weights.tolist() == [0.25, 0.25, 0.5]
 

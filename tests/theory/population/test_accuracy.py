@@ -214,7 +214,6 @@ def test_the_vote_of_a_large_forest_is_the_ensemble():
 @pytest.mark.parametrize(
     "chosen, message",
     [
-        ({"loss": "absolute"}, "loss must be one of 'zero-one', 'squared'"),
         ({"given": 3}, "given must be one of 'associated', got 3"),
         ({"given": {"X1": ["X1"]}}, "cannot be permuted given itself"),
         ({"given": {"X9": []}}, "there is no feature 'X9'"),

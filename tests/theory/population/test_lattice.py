@@ -232,11 +232,7 @@ def test_an_error_of_progress_stops_the_walk():
 @one_test
 @pytest.mark.parametrize(
     "dist, depth",
-    [
-        (bits(400, 19), None),
-        (bits(400, 60, sizes=3), 4),
-        (bits(132, 26, n_classes=20), None),
-    ],
+    [(bits(400, 19), None), (bits(400, 60, sizes=3), 4), (bits(132, 26, n_classes=20), None)],
 )
 def test_the_estimate_is_of_the_right_order(dist, depth):
     # Other processes make the clock run on: the smallest of several estimates is the truest.

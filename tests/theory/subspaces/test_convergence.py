@@ -127,16 +127,6 @@ def test_companions_in_whole_numbers(p, data):
     assert blind_probability(p, q, r) == pytest.approx(float(exact), rel=1e-12)
 
 
-@given(st.integers(0, 80), st.data())
-def test_hypergeometric_in_whole_numbers(total, data):
-    marked, drawn = data.draw(st.integers(0, total)), data.draw(st.integers(0, total))
-    exact = [
-        math.comb(marked, k) * math.comb(total - marked, drawn - k) / math.comb(total, drawn)
-        for k in range(min(marked, drawn) + 1)
-    ]
-    np.testing.assert_allclose(hypergeometric(total, marked, drawn), exact, rtol=1e-12)
-
-
 def test_hypergeometric_keeps_its_precision_in_large_populations():
     distribution = hypergeometric(10**6, 40, 1000)
     exact = [

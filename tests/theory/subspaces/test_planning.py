@@ -205,7 +205,6 @@ def test_chance_of_the_best_irrelevant_feature(n_classes):
 @pytest.mark.parametrize(
     "changes, message",
     [
-        ({"memory": 0}, "plan: memory must be an int >= 1"),
         ({"memory": 1000}, rf"memory must be at least {memory_for(2)} bytes .* of degree 1 with"),
         ({"memory": memory_for(1)}, "of degree 1 with its 1 companion"),
         ({"relevant": {}}, "relevant must be a mapping of degrees"),

@@ -142,9 +142,7 @@ def test_degrees_of_random_conditionings_are_spread():
 # --- the result -----------------------------------------------------------------------------------
 
 
-@given(
-    st.lists(st.lists(st.integers(1, 8), min_size=3, max_size=3), min_size=2, max_size=5),
-)
+@given(st.lists(st.lists(st.integers(1, 8), min_size=3, max_size=3), min_size=2, max_size=5))
 def test_curves_of_given_times(times):
     found_at = np.array(times, dtype=np.int64)
     result = Simulation(
