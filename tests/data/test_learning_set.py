@@ -5,7 +5,6 @@ import pytest
 from sklearn.base import clone
 
 import duramen as dm
-from duramen.data import Exchangeability, target
 
 WORDS = np.array(["no", "yes"])
 
@@ -52,16 +51,6 @@ def test_of_rows_keeps_the_classes_that_occur():
     assert some.exchangeability.groups.max() == 10
     encoded = dm.learning_set(data.table.take_rows(np.r_[0:5, 45:60]), some.y)
     np.testing.assert_array_equal(encoded.target.values, some.target.values)
-
-
-def test_permuted_and_replaced_targets():
-    X, y = rows()
-    data = dm.learning_set(X, WORDS[y])
-    order = np.random.default_rng(0).permutation(60)
-    np.testing.assert_array_equal(data.permuted(order).y, WORDS[y][order])
-    numbers = target.encode_target(X[:, 0], "regression")
-    assert data.with_target(numbers).task == "regression"
-    assert data.with_exchangeability(Exchangeability(60, y)).exchangeability.strata is y
 
 
 def test_fingerprints():

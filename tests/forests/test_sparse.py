@@ -174,6 +174,17 @@ def test_changed_tables(change):
     same_forests(fits[0].forest_, fits[1].forest_)
 
 
+@one_test
+@pytest.mark.parametrize("kind", [dm.RandomSurvivalForest, dm.ExtraSurvivalTrees])
+def test_survival(kind):
+    X, table, dense = counts()
+    random = np.random.default_rng(1)
+    times = random.exponential(1 + X[:, 0]).round(1) + 0.1
+    y = np.column_stack([times, random.random(400) < 0.7])
+    fits = [kind(3, random_state=0, min_samples_leaf=9).fit(t, y) for t in (table, dense)]
+    same_forests(fits[0].forest_, fits[1].forest_)
+
+
 def test_decoys_and_guidance():
     X, table, dense = counts()
     random = np.random.default_rng(0)

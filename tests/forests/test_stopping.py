@@ -85,6 +85,16 @@ def test_nodes_up_to_an_impurity_are_leaves(task, max_leaf_nodes):
         assert sorted(zip(small.rows.tolist(), small.impurity.tolist(), strict=True)) == expected
 
 
+def test_the_short_cut_by_bits_keeps_to_the_rule():
+    """Extra-Trees on small tables grow by sets of bits, which know no impurities."""
+    X, y = load_iris(return_X_y=True)
+    for bound in (0.2, 0.5):
+        forest = dm.ExtraTreesClassifier(20, min_impurity_split=bound, random_state=0).fit(X, y)
+        inner = forest.forest_.feature >= 0
+        assert (forest.forest_.impurity[inner] > bound).all()
+        assert inner.any()
+
+
 def exact_p_value(columns, y, criterion, splits):
     """Fraction of the orders of the target whose best split is as good."""
 

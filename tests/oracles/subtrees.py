@@ -6,7 +6,6 @@ A node is a dictionary with, where it splits, ``feature`` and ``children``.
 from __future__ import annotations
 
 import itertools
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
@@ -42,11 +41,6 @@ def splits_by_depth(node: dict) -> list[int]:
         return []
     below = map(splits_by_depth, node["children"])
     return [1, *(sum(level) for level in itertools.zip_longest(*below, fillvalue=0))]
-
-
-def features_on_splits(feature_of_nodes: Sequence[Sequence[int]]) -> Counter:
-    """How often each feature is split on; a negative number stands for a leaf."""
-    return Counter(int(j) for tree in feature_of_nodes for j in tree if j >= 0)
 
 
 def distribution_by_enumeration(shape: Sequence, n_features: int, *, once: bool) -> list[Fraction]:

@@ -53,17 +53,6 @@ def test_course_against_plain_python(alpha, seed):
     assert course.found_in.tolist() == [result.get(j, 0) for j in range(p)]
 
 
-@one_test
-@pytest.mark.parametrize("measure", ["frequency", "mdi", "scaled_mda"])
-def test_copies_of_a_relevant_column_are_found(measure):
-    random = np.random.default_rng(0)
-    X = random.normal(size=(150, 8))
-    X[:, 5] = X[:, 0]
-    y = X[:, 0] + 0.3 * random.normal(size=150) > 0
-    model = knock_out(measure=measure, alpha=0.05).fit(X, y)
-    assert {0, 5} <= set(model.selected_.tolist())
-
-
 def test_masked_features_are_found_in_later_rounds():
     """A noisy copy is hardly ever chosen beside its column, and is found without it."""
     random = np.random.default_rng(1)

@@ -45,12 +45,3 @@ def test_in_front_of_a_selector():
     assert spread.values[1] == own.values[own.names.index("b")]
     with pytest.raises(ValueError, match="importances of the 4 representatives"):
         line[0].spread(spread)
-
-
-def test_missing_values_are_taken():
-    """Correlations are over the rows where both features are known."""
-    frame, _ = problem()
-    whole = dm.ClusterRepresentatives(threshold=0.8).fit(frame)
-    gaps = frame.where(np.random.default_rng(0).random(frame.shape) > 0.1)
-    some = dm.ClusterRepresentatives(threshold=0.8).fit(gaps)
-    assert some.representatives_.labels.tolist() == whole.representatives_.labels.tolist()

@@ -34,16 +34,6 @@ def test_copies_against_adding_them(rows, copies, criterion, data):
     assert result.unit == wanted.unit
 
 
-@given(rows=tables(most=3, n_rows=8), copies=st.integers(1, 2), data=st.data())
-@settings(max_examples=30)
-def test_copies_against_the_double_sum(rows, copies, data):
-    p = len(rows[0][0])
-    j = data.draw(st.integers(0, p - 1))
-    wanted = oracle.importances(oracle.with_copies(rows, j, copies), p + copies)
-    result = redundant_importances(distribution(rows), j, copies=copies)
-    np.testing.assert_allclose(result.by_degree, wanted, rtol=0, atol=1e-12)
-
-
 def test_the_factor_of_proposition_5_9():
     # Each term of degree k is multiplied by (p - k) / (p + 1).
     dist = examples.digits7()
