@@ -21,6 +21,22 @@ def signal(seed=0, n=80, p=8):
     return X, np.where(X[:, 0] + X[:, 1] > 0, "yes", "no")
 
 
+def one_relevant(seed=0, n=60, p=6):
+    """Two classes by the first of p columns; the last one is constant."""
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(n, p))
+    X[:, -1] = 1.0
+    return X, np.where(X[:, 0] + 0.5 * random.normal(size=n) > 0, "yes", "no")
+
+
+def two_relevant(seed=0, n=80, p=12):
+    """Two classes by two of p columns; the last two are constant."""
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(n, p))
+    X[:, -2:] = 1.0
+    return X, (X[:, 3] + X[:, 5] + 0.3 * random.normal(size=n) > 0).astype(int)
+
+
 def correlation(forest, table, y):
     """Absolute correlation of every column with the target."""
     columns = np.stack([table.values(j)[table.codes(j)] for j in range(table.n_columns)])

@@ -17,10 +17,8 @@ pytestmark = pytest.mark.slow
 
 
 def means(task, count, width):
-    plan = Plan(1)
-    return run_replicates(task, count, width, seed=1, identity={}, plan=plan, function="test").mean(
-        axis=0
-    )
+    options = {"seed": 1, "identity": {}, "plan": Plan(1), "function": "test"}
+    return run_replicates(task, count, width, **options).mean(axis=0)
 
 
 @pytest.mark.parametrize("name", NULLS)

@@ -12,7 +12,6 @@ from tests.significance.noise import Interrupted, signal
 
 import duramen as dm
 from duramen.jobs import replicates
-from duramen.significance import conditional, knockoffs
 
 X, Y = signal()
 FOREST = dm.RandomForestClassifier(5, random_state=0)
@@ -24,31 +23,28 @@ CALLS = {
         *("one_probe", "multiple_probes", "forest_probe_ranking"),
     )
 }
-CALLS |= {
-    "max_t": partial(dm.significance.max_t, FOREST, n_permutations=19, alpha=0.2),
-    "conditional_error_rate": partial(
-        dm.significance.conditional_error_rate, FOREST, n_permutations=19
-    ),
-    "frequency_control": partial(dm.significance.frequency_control, STUMPS, n_permutations=4),
-    "mean_rank_test": partial(
-        dm.significance.mean_rank_test, FOREST, n_resamples=2, n_permutations=3
-    ),
-    "permutation_test": partial(
-        dm.significance.permutation_test,
-        lambda X, y, seed: dm.importances.mdi(
-            clone(FOREST).set_params(random_state=seed).fit(X, y)  # threads share FOREST
-        ),
-        n_permutations=4,
-    ),
-    "confidence_intervals": partial(dm.significance.confidence_intervals, FOREST, n_resamples=4),
-    "double bootstrap": partial(
-        dm.significance.confidence_intervals, FOREST, method="double-bootstrap", n_resamples=4
-    ),
-    "ranking_stability": partial(dm.significance.ranking_stability, FOREST, k=2, n_resamples=4),
-    "conditional": partial(conditional, FOREST, n_folds=2),
-    "conditional, loco": partial(conditional, FOREST, method="loco", n_folds=2),
-    "knockoffs": partial(knockoffs, FOREST, n_draws=4, alpha=0.5),
-}
+
+
+def of_forest(X, y, seed):
+    """Importances of a clone, as threads share FOREST."""
+    return dm.importances.mdi(clone(FOREST).set_params(random_state=seed).fit(X, y))
+
+
+for call_name, estimator, options in (
+    ("max_t", FOREST, {"n_permutations": 19, "alpha": 0.2}),
+    ("conditional_error_rate", FOREST, {"n_permutations": 19}),
+    ("frequency_control", STUMPS, {"n_permutations": 4}),
+    ("mean_rank_test", FOREST, {"n_resamples": 2, "n_permutations": 3}),
+    ("permutation_test", of_forest, {"n_permutations": 4}),
+    ("confidence_intervals", FOREST, {"n_resamples": 4}),
+    ("confidence_intervals, doubly", FOREST, {"method": "double-bootstrap", "n_resamples": 4}),
+    ("ranking_stability", FOREST, {"k": 2, "n_resamples": 4}),
+    ("conditional", FOREST, {"n_folds": 2}),
+    ("conditional, loco", FOREST, {"method": "loco", "n_folds": 2}),
+    ("knockoffs", FOREST, {"n_draws": 4, "alpha": 0.5}),
+):
+    function = getattr(dm.significance, call_name.partition(",")[0])
+    CALLS[call_name] = partial(function, estimator, **options)
 
 
 def content(value):
@@ -88,9 +84,7 @@ def test_threads_and_resumption_give_the_same(name, tmp_path, monkeypatch):
         CALLS[name](X=X[:, ::-1], y=Y, random_state=0, checkpoint=path)
 
 
-SELECTING = [
-    name for name in CALLS if not name.startswith(("permuted", "confid", "double", "rank"))
-]
+SELECTING = [name for name in CALLS if not name.startswith(("permuted", "confid", "rank"))]
 
 
 @pytest.mark.filterwarnings("ignore:.*rows are in the bag of every tree", "ignore:knockoffs")

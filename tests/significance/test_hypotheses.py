@@ -57,17 +57,14 @@ def test_the_false_discovery_rate_of_the_tree_is_below_its_bound():
     assert 0.02 < np.mean(rates) <= 0.1
 
 
-@pytest.mark.parametrize(
-    ("groups", "message"),
-    [
+def test_trees_that_are_none_are_refused():
+    for groups, message in (
         (None, "members must be False without feature_groups"),
         ({"a": ["b", "c"]}, "must not have the name of a feature that is tested too, got 'a'"),
         ({"g": ["a", "b"], "h": ["b", "c"]}, "must not overlap where members are tested, but 'b'"),
-    ],
-)
-def test_trees_that_are_none_are_refused(groups, message):
-    with pytest.raises(ValueError, match=message):
-        Hypotheses.of(NAMES, groups, True, "test")
+    ):
+        with pytest.raises(ValueError, match=message):
+            Hypotheses.of(NAMES, groups, True, "test")
 
 
 def test_a_group_of_one_feature_is_that_feature():

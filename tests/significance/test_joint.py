@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy import stats
+from tests.estimators.test_survival import outcome
 from tests.oracles import joint as oracle
 from tests.oracles.joint import cut_of
 from tests.oracles.marginal import class_scores, from_normal_score, residuals
@@ -94,12 +95,11 @@ def targets(X, random):
     numbers = (np.clip(X[:, 0], -2, 2) + X[:, 3] + random.normal(size=N)).round(1)
     classes = np.where(numbers > 0.4, "b", "a")
     counts = random.poisson(np.exp(X[:, 3])) * np.where(random.random(N) < 0.05, 40.0, 1.0)
-    survival = np.array(list(zip(event, time, strict=True)), dtype=[("event", "?"), ("time", "f8")])
     return {
         "numbers": (numbers, oracle.scores_of_numbers(numbers)),
         "counts": (counts, cut_of(counts)[:, None]),
         "classes": (classes, class_scores(classes)),
-        "survival": (survival, residuals(time, event)),
+        "survival": (outcome(time, event), residuals(time, event)),
     }
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy import stats
+from tests.estimators.test_survival import outcome
 from tests.oracles import marginal as oracle
 
 import duramen as dm
@@ -82,7 +83,7 @@ def test_survival_is_the_score_test_of_coxs_model(random):
     """The score is summed over the events: covariate less its mean over the rows at risk."""
     x = with_ties(random)
     time, event = np.ceil(5 * random.exponential(size=N)), random.random(N) < 0.7
-    y = np.array(list(zip(event, time, strict=True)), dtype=[("event", "?"), ("time", "f8")])
+    y = outcome(time, event)
     ranks = np.array(oracle.midranks(x[:, 0]))
     score = sum(ranks[i] - ranks[time >= time[i]].mean() for i in np.flatnonzero(event))
     by_hand = (N - 1) * score**2 / (ranks @ ranks)
@@ -124,11 +125,10 @@ def targets(random):
     time, event = random.exponential(size=N).round(2), random.random(N) < 0.7
     numbers = random.normal(size=N).round(1)
     classes = random.permutation(np.repeat(["a", "b", "c"], [10, 20, 30]))
-    survival = np.array(list(zip(event, time, strict=True)), dtype=[("event", "?"), ("time", "f8")])
     return {
         "numbers": (numbers, np.array(oracle.midranks(numbers))[:, None]),
         "classes": (classes, oracle.class_scores(classes)),
-        "survival": (survival, oracle.residuals(time, event)),
+        "survival": (outcome(time, event), oracle.residuals(time, event)),
     }
 
 

@@ -126,43 +126,25 @@ def test_matrix_is_that_of_fitting_by_hand():
 @one_test
 @pytest.mark.parametrize("first", [permuted_importances, altmann, fdr_curve])
 def test_interrupted_run_resumes_and_checkpoints_are_shared(tmp_path, first):
-    common = {"n_permutations": 12, "random_state": 5, "checkpoint": tmp_path / first.__name__}
+    common = {"n_permutations": 12, "random_state": 5}
+    kept = {"checkpoint": tmp_path / first.__name__, **common}
     with pytest.raises(Interrupted):
-        first(TINY, X, Y, measure=killed_after(correlation, 8), **common)
-    calls = [0]
-
-    def correlation_(forest, table, target):
-        calls[0] += 1
-        return correlation(forest, table, target)
-
-    correlation_.__module__ = correlation.__module__
-    correlation_.__qualname__ = killed_after(correlation, 0).__qualname__
-    resumed = permuted_importances(TINY, X, Y, measure=correlation_, **common)
-    assert calls[0] == 1 + 12 - 7  # the data again, and what was not finished
-    whole = permuted_importances(
-        TINY, X, Y, measure=correlation, n_permutations=12, random_state=5, n_jobs=2
-    )
+        first(TINY, X, Y, measure=killed_after(correlation, 8), **kept)
+    rest = killed_after(correlation, 1 + 12 - 7)  # the data again, and what was not finished
+    resumed = permuted_importances(TINY, X, Y, measure=rest, **kept)
+    whole = permuted_importances(TINY, X, Y, measure=correlation, n_jobs=2, **common)
     np.testing.assert_array_equal(resumed.permuted, whole.permuted)
     np.testing.assert_array_equal(resumed.marginal, whole.marginal)
 
 
-@one_test
-@pytest.mark.parametrize(
-    ("test", "options", "words"),
-    [
+def test_what_is_about_growing_forests_is_refused():
+    permuted = permuted_importances(TINY, X, Y, measure=correlation, n_permutations=3)
+    for test, options, words in (
         (altmann, {"n_permutations": 50}, "n_permutations must not"),
         (altmann, {"X": X, "y": Y}, "X, y must not"),
-        (fdr_curve, {"measure": "mdi", "random_state": 0}, "measure, random_state must not"),
-        (fdr_curve, {"strata": STRATA}, "strata must not"),
-        (max_t, {"max_stages": 2}, "max_stages must not"),
+        (fdr_curve, {"measure": "mdi", "strata": STRATA}, "measure, strata must not"),
         (max_t, {"checkpoint": "file", "n_jobs": 2}, "n_jobs, checkpoint must not"),
-    ],
-)
-def test_what_is_about_growing_forests_is_refused(test, options, words):
-    permuted = permuted_importances(TINY, X, Y, measure=correlation, n_permutations=3)
-    for call in (lambda: test(permuted, **options), lambda: test(estimator=permuted, **options)):
-        with pytest.raises(
-            ValueError, match=f"{test.__name__}: {words} be given with PermutedImportances"
-        ):
-            call()
-    test(permuted, None, None)  # nothing is given
+    ):
+        with pytest.raises(ValueError, match=f"{test.__name__}: {words} be given with Permuted"):
+            test(permuted, **options)
+        test(permuted, None, None)  # nothing is given

@@ -1,6 +1,7 @@
 """`strata` and `groups` in every test that permutes rows, and in resampling and hold-out parts."""
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from benchmarks.error_rates.rejections import correlation, rates, refitted
 from benchmarks.error_rates.strata import PROBLEMS, variants
@@ -14,18 +15,14 @@ STRATA = np.arange(N) // 4 % 3
 GROUPS = np.arange(N) // 2  # each in one of the strata
 FOREST = dm.ExtraTreesRegressor(1, max_depth=1)
 
-PERMUTED = {"n_permutations": 5}
+PERMUTED, FEW = {"n_permutations": 5}, {"n_permutations": 3, "stop_at": None}
 METHODS = {
     "altmann": PERMUTED,
     "fdr_curve": PERMUTED,
     "max_t": PERMUTED,
     "hapfelmeier": {**PERMUTED, "features": ["row"]},
-    "conditional_error_rate": {"n_permutations": 3, "stop_at": None},
-    "conditional_error_rate, by rank": {
-        "n_permutations": 3,
-        "stop_at": None,
-        "rank_based": "later",
-    },
+    "conditional_error_rate": FEW,
+    "conditional_error_rate, by rank": {**FEW, "rank_based": "later"},
     "mean_rank_test": {**PERMUTED, "n_resamples": 2},
     "multiple_probes": {"n_permutations": 5},
 }
@@ -62,16 +59,10 @@ class Watching:
             yield columns, [*rows, y]
 
 
-def numbered():
-    """Columns and a target that hold the row's number, and columns of strata and groups."""
-    return {"row": np.arange(N), "stratum": STRATA, "group": GROUPS}, np.arange(float(N))
-
-
 def table():
-    import pyarrow as pa
-
-    columns, y = numbered()
-    return pa.table(columns), y
+    """Columns and a target that hold the row's number, and columns of strata and groups."""
+    columns = {"row": np.arange(N), "stratum": STRATA, "group": GROUPS}
+    return pa.table(columns), np.arange(float(N))
 
 
 @one_test
@@ -171,24 +162,20 @@ def test_standard_errors_by_blocks_count_copies_once():
 def test_methods_that_permute_nothing_refuse_strata():
     X, y = table()
     forest = dm.ExtraTreesRegressor(2, max_features=1, random_state=0)
-    with pytest.raises(ValueError, match='must be None for null="binomial"'):
-        dm.significance.frequency_control(forest, X, y, null="binomial", strata=STRATA)
-    with pytest.raises(ValueError, match='must be None for null="binomial"'):
-        dm.significance.frequency_control(forest, X, y, null="binomial", groups=GROUPS)
+    for rows in ({"strata": STRATA}, {"groups": GROUPS}):
+        with pytest.raises(ValueError, match='must be None for null="binomial"'):
+            dm.significance.frequency_control(forest, X, y, null="binomial", **rows)
     result = dm.significance.frequency_control(forest, X, y, strata=STRATA, n_permutations=3)
     assert result.metadata["null"] == "permuted"
 
 
 def test_few_arrangements_are_pointed_out_at_the_caller():
     X, y = np.arange(8.0)[:, None], np.array([0, 1] * 4)
-    with pytest.warns(UserWarning, match="altmann: strata allow only 16 different") as caught:
-        dm.significance.altmann(TINY, X, y, strata=np.arange(8) // 2, n_permutations=19)
-    assert caught[0].filename == __file__
-    with pytest.warns(UserWarning, match="hapfelmeier: strata allow only 16") as caught:
-        dm.significance.hapfelmeier(
-            TINY, X, y, measure="mdi", strata=np.arange(8) // 2, n_permutations=19
-        )
-    assert caught[0].filename == __file__
+    options = {"measure": "mdi", "strata": np.arange(8) // 2, "n_permutations": 19}
+    for name in ("altmann", "hapfelmeier"):
+        with pytest.warns(UserWarning, match=f"{name}: strata allow only 16 different") as caught:
+            call(name, TINY, X, y, **options)
+        assert caught[0].filename == __file__
 
 
 # --- known answers -------------------------------------------------------------------------------

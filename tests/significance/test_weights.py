@@ -35,29 +35,26 @@ def grown(monkeypatch):
     return seen
 
 
-def sentence(result):
-    """The null hypothesis of a test, or the meaning of its rates; empty if it has none."""
-    return getattr(result, "meaning", "") or getattr(result, "null", "")
+def weighted(name, **options):
+    """The data, and the result of a test on them."""
+    X = np.random.default_rng(0).normal(size=(N, 3))
+    data = dm.learning_set(X, Y, sample_weight=[WEIGHTS[label] for label in Y])
+    forest = dm.ExtraTreesClassifier(2, max_depth=2)
+    return data, getattr(dm.significance, name)(forest, data, **options)
 
 
 @pytest.mark.parametrize("name", METHODS)
 def test_every_target_keeps_its_weight(name, grown):
-    X = np.random.default_rng(0).normal(size=(N, 3))
-    data = dm.learning_set(X, Y, sample_weight=[WEIGHTS[label] for label in Y])
-    forest = dm.ExtraTreesClassifier(2, max_depth=2)
-    result = getattr(dm.significance, name)(forest, data, **METHODS[name])
+    _, result = weighted(name, **METHODS[name])
     assert len(grown) > 4
     for labels, weights in grown:
         assert weights.tolist() == [WEIGHTS[label] for label in labels]
     assert len({tuple(labels) for labels, _ in grown}) > 1
-    assert TOGETHER in sentence(result)
+    assert TOGETHER in (getattr(result, "meaning", "") or getattr(result, "null", ""))
 
 
 def test_tests_that_permute_features_leave_weights_in_their_rows(grown):
-    X = np.random.default_rng(0).normal(size=(N, 3))
-    data = dm.learning_set(X, Y, sample_weight=[WEIGHTS[label] for label in Y])
-    forest = dm.ExtraTreesClassifier(2, max_depth=2)
-    result = dm.significance.hapfelmeier(forest, data, measure="mdi", **PERMUTED)
+    data, result = weighted("hapfelmeier", measure="mdi", **PERMUTED)
     for labels, weights in grown:
         assert labels.tolist() == Y.tolist()
         assert weights.tolist() == data.weights.tolist()

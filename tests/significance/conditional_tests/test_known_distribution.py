@@ -20,10 +20,10 @@ class Normal:
         self.means = self.table - self.table @ precision / self.own  # given the other columns
 
     def sample(self, j, random):
-        return self.means[:, j] + random.normal(size=N_ROWS) / np.sqrt(self.own[j])
+        return self.means[:, [j]] + random.normal(size=(N_ROWS, 1)) / np.sqrt(self.own[j])
 
     def own_values(self, j):
-        return self.table[:, j]
+        return self.table[:, [j]]
 
     def signal(self):
         return self.table[:, 0]
@@ -42,10 +42,10 @@ class Mixed:
         self.ends = ends[:, :-1] / ends[:, -1:]  # given the number and the flag
 
     def own_values(self, j):
-        return self.level
+        return np.eye(3)[self.level]
 
     def sample(self, j, random):
-        return (random.random((N_ROWS, 1)) > self.ends).sum(axis=1)
+        return np.eye(3)[(random.random((N_ROWS, 1)) > self.ends).sum(axis=1)]
 
     def signal(self):
         return self.number
@@ -65,14 +65,11 @@ def test_p_values_are_uniform(kind, feature, data_sets):
     for seed in range(data_sets):
         distribution = kind(random)
 
-        def columns(values):
-            return np.eye(3)[values] if kind is Mixed else values[..., None]
-
-        def drawn(size, batch, distribution=distribution, seed=seed, columns=columns):
+        def drawn(size, batch, distribution=distribution, seed=seed):
             again = np.random.default_rng([seed, batch])
-            return columns(np.stack([distribution.sample(feature, again) for _ in range(size)]))
+            return np.stack([distribution.sample(feature, again) for _ in range(size)])
 
-        rest, own = rest_of(distribution, random), columns(distribution.own_values(feature))
+        rest, own = rest_of(distribution, random), distribution.own_values(feature)
         p_values.append(randomization_p_value(rest, own, drawn, 199))
     assert stats.kstest(p_values, "uniform").pvalue > 0.01
 

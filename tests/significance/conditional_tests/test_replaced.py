@@ -14,10 +14,9 @@ def test_replaced_values_are_predictions_of_the_changed_table(task, n_threads):
     random = np.random.default_rng(0)
     X = random.normal(size=(80, 5)).round(1)
     y = X[:, 0] + X[:, 1] * X[:, 2]
-    if task == "classification":
-        y = np.digitize(y, [-1, 1])
-    data = dm.learning_set(X, y, task=task)
-    kind = dm.RandomForestClassifier if task == "classification" else dm.RandomForestRegressor
+    classes = task == "classification"
+    data = dm.learning_set(X, np.digitize(y, [-1, 1]) if classes else y, task=task)
+    kind = dm.RandomForestClassifier if classes else dm.RandomForestRegressor
     forest = kind(7, random_state=0).fit(data)
     rows = random.choice(80, 30, replace=False).astype(np.uint32)
     groups = [[0], [1, 2], [2, 4]]
@@ -25,20 +24,12 @@ def test_replaced_values_are_predictions_of_the_changed_table(task, n_threads):
     donors = random.integers(0, 80, size=(5, 3, 30)).astype(np.uint32)
     scale = 2.0**40
     sums, changes = _kernel.replaced_values(
-        forest.forest_.kernel,
-        lent_rows(forest.forest_, data.table),
-        rows,
-        np.cumsum([0, *map(len, groups)]),
-        members,
-        donors.reshape(15, 30),
-        scale,
-        n_threads,
+        *(forest.forest_.kernel, lent_rows(forest.forest_, data.table), rows),
+        *(np.cumsum([0, *map(len, groups)]), members, donors.reshape(15, 30), scale, n_threads),
     )
 
     def predicted(table):
-        if task == "classification":
-            return forest.predict_proba(table)
-        return forest.predict(table)[:, None]
+        return forest.predict_proba(table) if classes else forest.predict(table)[:, None]
 
     origin = forest.forest_.origin
     own = predicted(X[rows])

@@ -84,7 +84,7 @@ def test_rows_lend_few_values_to_other_groups_only():
 def alleles(n, p=2, seed=0):
     """Counts of two alleles a row, each of which differs from that in the column before by .15."""
     random = np.random.default_rng(seed)
-    return np.sum([np.cumsum(random.random((n, p)) < 0.15, axis=1) % 2 for _ in range(2)], axis=0)
+    return (np.cumsum(random.random((2, n, p)) < 0.15, axis=2) % 2).sum(axis=0)
 
 
 def test_few_values_are_drawn_as_often_as_they_occur_beside_the_same_neighbor():

@@ -53,19 +53,11 @@ def test_own_probe_is_fair_to_columns_of_few_and_of_many_values():
     small = []
     for seed in range(25):
         random = np.random.default_rng(seed)
-        X = np.column_stack(
-            [random.integers(0, k, 60) for k in (2, 4, 20, 10**6) for _ in range(4)]
-        )
+        levels = np.repeat([2, 4, 20, 10**6], 4)
+        X = np.column_stack([random.integers(0, k, 60) for k in levels])
         y = random.permutation(np.arange(60) % 2)
-        result = multiple_probes(
-            dm.RandomForestClassifier(100),
-            X,
-            y,
-            measure="mdi",
-            n_permutations=40,
-            add_one=True,
-            random_state=seed,
-        )
+        options = {"measure": "mdi", "n_permutations": 40, "random_state": seed}
+        result = multiple_probes(dm.RandomForestClassifier(100), X, y, add_one=True, **options)
         of_column = np.empty(16)
         of_column[[int(name[1:]) for name in result.names]] = result.details["own_probe"]
         small.append((of_column <= 0.05).reshape(4, 4).mean(axis=1))

@@ -115,17 +115,12 @@ def test_shift_and_scale_do_not_matter():
 
 def test_labels_and_ordered_categories_are_numbered():
     random = np.random.default_rng(0)
-    grade = random.choice(["low", "mid", "high"], 60)
-    order = {"low": 0, "mid": 1, "high": 2}
-    X = pd.DataFrame(
-        {
-            "grade": pd.Categorical(grade, categories=["low", "mid", "high"], ordered=True),
-            "sex": random.choice(["f", "m"], 60),
-        }
-    )
-    y = np.where(np.array([order[g] for g in grade]) + random.normal(size=60) > 1, "ill", "well")
+    levels = ["low", "mid", "high"]
+    grade = pd.Categorical(random.choice(levels, 60), categories=levels, ordered=True)
+    X = pd.DataFrame({"grade": grade, "sex": random.choice(["f", "m"], 60)})
+    y = np.where(grade.codes + random.normal(size=60) > 1, "ill", "well")
     result = probe_ranking(X, y, alpha=1.0)
-    numbers = np.column_stack([[order[g] for g in grade], X["sex"] == "m"]).astype(float)
+    numbers = np.column_stack([grade.codes, X["sex"] == "m"]).astype(float)
     same = probe_ranking(numbers, (y == "well").astype(int), alpha=1.0)
     assert result.names[0] == "grade"
     np.testing.assert_allclose(result.rates, same.rates, rtol=1e-9)
@@ -133,21 +128,17 @@ def test_labels_and_ordered_categories_are_numbered():
 
 def test_wrong_tables_and_arguments_are_refused():
     X, y = noise(0, n=20, p=2)
-    with pytest.raises(ValueError, match="probe_ranking: alpha"):
-        probe_ranking(X, y, alpha=2.0)
-    with pytest.raises(ValueError, match="probe_ranking: n_probes"):
-        probe_ranking(X, y, n_probes=0)
-    with pytest.raises(ValueError, match="probe_ranking: y is constant"):
-        probe_ranking(X, np.full(20, 0.1))
-    with pytest.raises(ValueError, match="probe_ranking: y must be numbers or two labels, got 3"):
-        probe_ranking(X, np.array(list("abc") * 6 + ["a", "b"]))
-    with pytest.raises(ValueError, match=r"probe_ranking: .* inconsistent numbers of samples"):
-        probe_ranking(X, y[1:])
-    X[3, 1] = np.nan
-    with pytest.raises(ValueError, match=r"column 'x1' has missing values. Hint"):
-        probe_ranking(X, y)
-    with pytest.raises(ValueError, match="column 'w' has 3 labels without an order"):
-        probe_ranking(pd.DataFrame({"w": list("abc") * 6 + ["a", "b"]}), y)
+    labels, gaps = np.array(list("abc") * 6 + ["a", "b"]), np.where(X > 1.0, np.nan, X)
+    for table, target, options, message in (
+        (X, y, {"alpha": 2.0}, "alpha"),
+        (X, y, {"n_probes": 0}, "n_probes"),
+        (X, np.full(20, 0.1), {}, "y is constant"),
+        (X, labels, {}, "y must be numbers or two labels, got 3"),
+        (gaps, y, {}, "column 'x.' has missing values. Hint"),
+        (pd.DataFrame({"w": labels}), y, {}, "column 'w' has 3 labels without an order"),
+    ):
+        with pytest.raises(ValueError, match=f"probe_ranking: .*{message}"):
+            probe_ranking(table, target, **options)
 
 
 # --- probes in forests ---------------------------------------------------------------------------

@@ -99,10 +99,8 @@ def test_planted_pairs_among_many_features():
     X = random.normal(size=(400, 150))
     effects = np.sign(X[:, 3] * X[:, 40]) + 2.0 * (X[:, 7] > 0) * (X[:, 90] > 0)
     effects += 2.0 * (X[:, 11] + X[:, 12])  # the strongest, and no interaction
-    for y in (
-        effects + 0.5 * random.normal(size=400),
-        np.where(effects > np.median(effects), "a", "b"),
-    ):
+    classes = np.where(effects > np.median(effects), "a", "b")
+    for y in (effects + 0.5 * random.normal(size=400), classes):
         pairs = interaction_test(X, y, n_pairs=10, n_resamples=39, n_cuts=1, random_state=0)
         frame = pairs.to_frame()
         declared = set(zip(*frame[frame["p_adjusted"] <= 0.05].iloc[:, :2].T.values, strict=True))
@@ -188,5 +186,3 @@ def test_what_it_does_not_take():
         data = dm.learning_set(X, y, **options)
         with pytest.raises(ValueError, match=f"interaction_test: takes .* got {what}"):
             interaction_test(data)
-    with pytest.raises(ValueError, match="interaction_test: n_cuts must be"):
-        interaction_test(X, number, n_cuts=0)

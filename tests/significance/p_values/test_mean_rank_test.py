@@ -45,8 +45,6 @@ def test_runs_see_subsamples_of_every_class_and_permuted_targets():
 
 def test_wrong_arguments_are_refused():
     X, y = noise(0, n=20, p=3)
-    with pytest.raises(TypeError, match="mean_rank_test: estimator must be"):
-        mean_rank_test(None, X, y)
     with pytest.raises(ValueError, match="mean_rank_test: subsample must leave some"):
         mean_rank_test(TINY, X, y, subsample=20)
     with pytest.raises(ValueError, match="mean_rank_test: ranks need two features or more, got 1"):

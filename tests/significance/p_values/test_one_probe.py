@@ -1,28 +1,19 @@
 import numpy as np
 import pandas as pd
-from tests.significance.noise import TINY, noise
+from tests.significance.noise import TINY, noise, scripted
 
-import duramen as dm
 from duramen.significance import one_probe
-
-
-def scripted(features, probes):
-    """A measure that knows nothing: fixed features, and one probe after the other."""
-    upcoming = iter(probes)
-    return lambda forest, table, y: np.array([*features, next(upcoming)])
-
 
 # --- the p-values --------------------------------------------------------------------------------
 
 
 def test_fraction_of_the_runs_in_which_the_probe_is_as_good():
     X, y = noise(0, n=20, p=3)
-    probes = [0.0, 1.0, 2.0, 2.0, 3.0]
-    scores = scripted([1.0, 2.0, 4.0], probes)
-    result = one_probe(TINY, X, y, measure=scores, n_permutations=5, add_one=False)
+    runs = [[1, 2, 4, probe] for probe in (0, 1, 2, 2, 3)]
+    result = one_probe(TINY, X, y, measure=scripted(runs), n_permutations=5, add_one=False)
     np.testing.assert_allclose(result.p_values, [4 / 5, 3 / 5, 0])  # ties count against a feature
     np.testing.assert_array_equal(result.scores, [1, 2, 4])
-    plus = one_probe(TINY, X, y, measure=scripted([1, 2, 4], probes), n_permutations=5)
+    plus = one_probe(TINY, X, y, measure=scripted(runs), n_permutations=5)
     np.testing.assert_allclose(plus.p_values, [5 / 6, 4 / 6, 1 / 6])
 
 
@@ -44,22 +35,3 @@ def test_probe_is_a_column_with_its_rows_permuted():
     one_probe(TINY, X, np.arange(40) % 2, measure=look, n_permutations=20, random_state=0)
     assert {copied for copied, _ in seen} == {"a", "b"}
     assert len({values for _, values in seen}) == 20
-
-
-def test_candidates_are_those_of_the_given_columns():
-    X, y = noise(0, p=16)
-    seen = []
-
-    def look(forest, table, y):
-        settings = forest.forest_.settings
-        seen.append((settings.max_features, settings.column_samples))
-        return np.zeros(17)
-
-    for estimator in (
-        dm.RandomForestClassifier(1),
-        dm.BaggedTreesClassifier(1),
-        dm.RandomSubspaceClassifier(1),
-        dm.TotallyRandomizedTreesClassifier(1),
-    ):
-        one_probe(estimator, X, y, measure=look, n_permutations=1)
-    assert seen == [(4, 0), (16, 0), (8, 8), (1, 0)]

