@@ -627,7 +627,8 @@ class ForestClassifier(ClassifierMixin, BaseForest):  # type: ignore[misc]
         X : array, data frame, sparse matrix or EncodedTable of shape (n, p)
             The rows.
         """
-        return prediction.predict(self.forest_, *self._routed(X, "predict"))
+        rows, n_threads = self._routed(X, "predict")
+        return prediction.predict(self.forest_, rows, n_threads)
 
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the natural logarithms of :meth:`predict_proba`; minus infinity where it is 0."""
@@ -677,13 +678,15 @@ class ForestRegressor(RegressorMixin, BaseForest):  # type: ignore[misc]
         X : array, data frame, sparse matrix or EncodedTable of shape (n, p)
             The rows. Categories that were never seen go to the heavier child.
         """
-        return prediction.predict(self.forest_, *self._routed(X, "predict"))[:, 0]
+        rows, n_threads = self._routed(X, "predict")
+        return prediction.predict(self.forest_, rows, n_threads)[:, 0]
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Compute R^2 of :meth:`predict`, as scikit-learn does."""
         from sklearn.metrics import r2_score
 
-        guess = prediction.deviations(self.forest_, *self._routed(X, "predict"))
+        rows, n_threads = self._routed(X, "predict")
+        guess = prediction.deviations(self.forest_, rows, n_threads)
         truth = np.asarray(y, dtype=np.float64) - self.forest_.origin
         return float(r2_score(truth, guess[:, 0], sample_weight=sample_weight))
 

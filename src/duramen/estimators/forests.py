@@ -79,7 +79,8 @@ class SurvivalForest(BaseForest):
         X : array, data frame, sparse matrix or EncodedTable of shape (n, p)
             The rows. Categories that were never seen go to the heavier child.
         """
-        return prediction.predict(self.forest_, *self._routed(X, "predict"))[:, 0]
+        rows, n_threads = self._routed(X, "predict")
+        return prediction.predict(self.forest_, rows, n_threads)[:, 0]
 
     def predict_cumulative_hazard_function(
         self, X: Any, times: ArrayLike | None = None

@@ -180,7 +180,7 @@ class Saved(Savable):
         header = {
             entry.name: self._packed(getattr(self, entry.name), entry.name, arrays)
             for entry in fields(self)  # type: ignore[arg-type]
-            if entry.metadata.get("saved", True)
+            if entry.init and entry.metadata.get("saved", True)
         }
         return header, arrays
 
@@ -224,6 +224,7 @@ class Saved(Savable):
             inside = {
                 entry.name: self._packed(getattr(value, entry.name), f"{name}/{entry.name}", arrays)
                 for entry in fields(value)  # type: ignore[arg-type]
+                if entry.init
             }
             return {_RESULT: type(value).__name__, "fields": inside}
         if isinstance(value, Mapping):
