@@ -92,6 +92,7 @@ class ClassNode {
     weights_.resize(problem.table.n_rows + kPadding, W{1});
     groups_.resize(problem.table.n_rows);
     const Settings& settings = problem.settings;
+    // Saves 6 % of Extra-Trees on 50,000 rows of 50 columns.
     segments_only_ = kWhole && settings.cut == Cut::random && settings.splits == Family::ordered &&
                      !settings.bootstrap && problem.weights == nullptr;
     for (std::size_t j = 0; j < problem.table.n_columns; ++j) {
