@@ -207,8 +207,8 @@ def use(result: Any, folder: Path) -> None:
     """Print, show and tabulate a result, and save it again."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        text = str(result) + (result._repr_html_() or "" if hasattr(result, "columns") else "")
-        if hasattr(result, "columns"):
+        text = str(result) + (result._repr_html_() or "" if hasattr(result, "to_frame") else "")
+        if hasattr(result, "to_frame"):
             result.to_frame()
         Saved.save(result, folder / "again.npz")
     assert os.path.getsize(folder / "again.npz") < 10**7
