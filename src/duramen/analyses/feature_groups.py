@@ -167,8 +167,10 @@ def table_of(
         cells = ["" if i is None else verdicts[i] for i in rows]
         columns.append(Column(word, cells, "words", name=word))
         for title, name, values, minor in numbers:
-            known = np.ma.masked_invalid([np.nan if i is None else values[i] for i in rows])
-            columns.append(Column(title, digits=0, minor=minor, name=name, numbers=known))
+            present_numbers = np.ma.masked_invalid(
+                [np.nan if i is None else values[i] for i in rows]
+            )
+            columns.append(Column(title, digits=0, minor=minor, name=name, numbers=present_numbers))
     shown = [joined(names, shown=_MEMBERS) for names in lists]
     columns.append(Column("members", shown, "words", minor=1))
     columns.append(Column(cells=[";".join(names) for names in lists], name="features"))
@@ -255,8 +257,8 @@ def with_clusters(
         of_cluster = pa.table(clustered.columns())
         alone = of_cluster["representative"].is_null()
         for place, name in ((1, "cluster"), (3, "correlation")):
-            known = pc.if_else(alone, None, of_cluster[name])
-            of_cluster = of_cluster.set_column(place, name, known)
+            column = pc.if_else(alone, None, of_cluster[name])
+            of_cluster = of_cluster.set_column(place, name, column)
         added |= _rows(of_cluster, names)
     first, *others = table.column_names
     return {first: table[first], **added, **{name: table[name] for name in others}}

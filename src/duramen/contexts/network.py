@@ -115,22 +115,24 @@ def context_network(
         raise ValueError(f"{_FUNCTION}: X must have at least two variables, got one.")
     rows = Exchangeability.checked(table.n_rows, strata, groups, function=_FUNCTION)
     if targets is None:
-        chosen = np.flatnonzero(~variables.constant()).tolist()
+        target_columns = np.flatnonzero(~variables.constant()).tolist()
     else:
-        chosen = sorted(checks.places_of(targets, variables.names, f"{_FUNCTION}: targets"))
-    refuse_missing(variables, chosen, _FUNCTION)
+        target_columns = sorted(checks.places_of(targets, variables.names, f"{_FUNCTION}: targets"))
+    refuse_missing(variables, target_columns, _FUNCTION)
     seed = checks.draw_seed(random_state)
     inputs = variables
     if n_bins is not None:
         inputs = binned(variables, checks.check_integer(_FUNCTION, "n_bins", n_bins, 2))
     count = n_permutations
     if count is None:
-        count = default_permutations(len(chosen) * (inputs.n_columns - 1) * subdivision.count)
+        count = default_permutations(
+            len(target_columns) * (inputs.n_columns - 1) * subdivision.count
+        )
     # Targets share the threads; the forest and the permutations of one get those that are left.
-    n_threads = max(1, plan.threads_within // max(1, len(chosen)))
+    n_threads = max(1, plan.threads_within // max(1, len(target_columns)))
 
     def task(number: int, _: int) -> dict[str, NDArray[Any]]:
-        j = chosen[number]
+        j = target_columns[number]
         others = inputs.take_columns([k for k in range(inputs.n_columns) if k != j])
         data = learning_set_of(others, column_target(variables, j, _FUNCTION), _FUNCTION)
         data = data.with_exchangeability(rows)
@@ -150,7 +152,7 @@ def context_network(
 
     versions_of = {"fingerprint": variables.fingerprint(), "versions": versions()}
     settings = {
-        "targets": chosen,
+        "targets": target_columns,
         "context": [subdivision.name, subdivision.labels, fingerprint(subdivision.codes)],
         "n_bins": n_bins,
         "n_permutations": n_permutations,
@@ -162,9 +164,9 @@ def context_network(
     kind = {"function": _FUNCTION, "estimator": type(template).__name__}
     identity = {**kind, **trees, **settings, **rows.identity(), **versions_of}
     run = partial(run_jobs, seed=seed, identity=identity, plan=plan, function=_FUNCTION)
-    rows_of = run(task, len(chosen), unit="target")
+    rows_of = run(task, len(target_columns), unit="target")
     analyses = {
         variables.names[j]: ContextImportances.from_arrays(arrays)
-        for j, arrays in zip(chosen, rows_of, strict=True)
+        for j, arrays in zip(target_columns, rows_of, strict=True)
     }
     return ContextNetwork.of(variables.names, analyses, {"seed": seed, **versions_of})

@@ -235,8 +235,8 @@ def additive_model(
             joining = strong[np.sort(first_of_column)][:_JOINING]
             n_before = terms.shape[1]
             if not smooth:
-                chosen = joining[: max(0, most - n_before)]
-                more = steps[:, chosen] - steps[:, chosen].mean(axis=0)
+                added = joining[: max(0, most - n_before)]
+                more = steps[:, added] - steps[:, added].mean(axis=0)
                 terms = np.hstack([terms, more / more.std(axis=0)])
                 joining = joining[:0]
             for k in joining.tolist():

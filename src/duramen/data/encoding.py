@@ -313,8 +313,8 @@ def routing_values(
                     column = numbers_of_categories(column, codes, function=function, name=name)
                 values[:, j] = column
             elif codes is not None:
-                found = _look_up(column, labels, name, function)
-                values[:, j] = np.append(found, np.nan)[codes]
+                codes_in_forest = _look_up(column, labels, name, function)
+                values[:, j] = np.append(codes_in_forest, np.nan)[codes]
             else:
                 present = ~np.isnan(column)
                 values[:, j] = np.nan

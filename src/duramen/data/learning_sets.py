@@ -69,7 +69,8 @@ class LearningSet(Summarized, Generic[TableT]):
     exchangeability: Exchangeability
     provenance: Provenance = field(default_factory=Provenance, kw_only=True)
     positive: Any = field(default=None, kw_only=True)
-    _origin: str | None = field(default=None, kw_only=True)
+    # That of a set which was derived with a key; others are computed when they are asked for.
+    _fingerprint: str | None = field(default=None, kw_only=True)
 
     n_rows: int = field(init=False)
     n_columns: int = field(init=False)
@@ -119,13 +120,13 @@ class LearningSet(Summarized, Generic[TableT]):
 
         Of a set that was derived from another with a key: on those of the other, and the key.
         """
-        if self._origin is not None:
-            return self._origin
+        if self._fingerprint is not None:
+            return self._fingerprint
         target = self.target
         meaning = target.classes if target.times is None else target.times
         return fingerprint(self.table.fingerprint(), target.values, meaning, self.weights)
 
-    def _with_key(self, key: object) -> str | None:
+    def _fingerprint_with(self, key: object) -> str | None:
         """Return the fingerprint of a set that is derived from this one; None without a key."""
         return None if key is None else fingerprint(self.fingerprint, repr(key))
 
@@ -146,28 +147,32 @@ class LearningSet(Summarized, Generic[TableT]):
         """
         weights = None if self.weights is None else self.weights[order]
         target = self.target.take(order)
-        return replace(self, target=target, weights=weights, _origin=self._with_key(key))
+        return replace(
+            self, target=target, weights=weights, _fingerprint=self._fingerprint_with(key)
+        )
 
     def with_target(self, target: Target, *, key: object = None) -> LearningSet[TableT]:
         """Return this set with another target of the same rows."""
-        return replace(self, target=target, _origin=self._with_key(key))
+        return replace(self, target=target, _fingerprint=self._fingerprint_with(key))
 
     def with_table(
         self: LearningSet[Any], table: OtherT, *, key: object = None
     ) -> LearningSet[OtherT]:
         """Return this set with another table of the same rows."""
-        origin = self._with_key(key)
-        derived: LearningSet[OtherT] = replace(self, table=table, _origin=origin)
-        return derived
+        other: LearningSet[OtherT]
+        other = replace(self, table=table, _fingerprint=self._fingerprint_with(key))
+        return other
 
     def with_weights(self, weights: FloatArray | None) -> LearningSet[TableT]:
         """Return this set with other weights of the rows, which are checked."""
-        return self if weights is self.weights else replace(self, weights=weights, _origin=None)
+        return (
+            self if weights is self.weights else replace(self, weights=weights, _fingerprint=None)
+        )
 
     def with_exchangeability(self, rows: Exchangeability) -> LearningSet[TableT]:
         """Return this set with other strata and groups, on which fingerprints do not depend."""
-        known = vars(self).get("fingerprint", self._origin)
-        return replace(self, exchangeability=rows, _origin=known)
+        same = vars(self).get("fingerprint", self._fingerprint)
+        return replace(self, exchangeability=rows, _fingerprint=same)
 
     def in_memory(self: LearningSet[Any]) -> LearningSet[EncodedTable]:
         """Return this set with the columns of a store in memory; itself if they are."""
@@ -198,7 +203,7 @@ class LearningSet(Summarized, Generic[TableT]):
         left = [j for j, name in enumerate(self.names) if name not in gone]
         if len(left) == self.n_columns:
             return self
-        return replace(self, table=self.table.take_columns(left), _origin=None)
+        return replace(self, table=self.table.take_columns(left), _fingerprint=None)
 
     def of_rows(
         self: LearningSet[Any], rows: NDArray[Any], *, key: object = None, table: Any = None
@@ -215,7 +220,7 @@ class LearningSet(Summarized, Generic[TableT]):
             weights=None if self.weights is None else self.weights[rows],
             exchangeability=self.exchangeability.of_rows(rows),
             provenance=Provenance(),  # parts are for computing
-            _origin=self._with_key(key),
+            _fingerprint=self._fingerprint_with(key),
         )
 
     def __len__(self) -> int:

@@ -194,8 +194,10 @@ def _methods_of(methods: Any, estimator: Any, data: Data, n_features: Any) -> tu
         elif ranking.measure in measures:
             measure, of_measure = measures[ranking.measure], ranking.measure
         else:
-            known = ", ".join(entry.name for entry in (*selectors, *measures))
-            raise checks.refuse(_OWNER, "methods", f"names among {known}", ranking.measure)
+            names_of_methods = ", ".join(entry.name for entry in (*selectors, *measures))
+            raise checks.refuse(
+                _OWNER, "methods", f"names among {names_of_methods}", ranking.measure
+            )
         if not measure.suits(data.target):
             raise ValueError(
                 f"{_OWNER}: measure {measure.name!r} needs a target of classes, got numbers."

@@ -91,16 +91,16 @@ def progress_bar(
     if say is None:
         yield None
         return
-    start, told = time.monotonic(), False
+    start, announced = time.monotonic(), False
     if done:
         say(f"{what}: {done:,} of {total:,} kept")
 
     def estimate(steps: int) -> None:
-        nonlocal told
+        nonlocal announced
         took = time.monotonic() - start
-        if told or took < _SOON or steps <= done:
+        if announced or took < _SOON or steps <= done:
             return
-        told = True
+        announced = True
         left = took / (steps - done) * (total - steps)
         if left > _LONG:
             say(

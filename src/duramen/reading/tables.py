@@ -403,8 +403,8 @@ class _Table:
                     "samples=FILE"
                 )
             else:  # such as a first line that is taken for names
-                told = [*self.warned, *(str(finding) for finding in self.findings)]
-                message = "; note: ".join([message, *told])
+                remarks = [*self.warned, *(str(finding) for finding in self.findings)]
+                message = "; note: ".join([message, *remarks])
         return ValueError(message)
 
     def drop(self, names: Iterable[str]) -> None:

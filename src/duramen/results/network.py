@@ -213,8 +213,8 @@ class Network(Result):
             i, j = i[first], j[first]
         from scipy.sparse import csr_array
 
-        kept = entries(self.weights, i, j).astype(self.weights.dtype)
-        return self.reweighted(csr_array((kept, (i, j)), shape=self.weights.shape))
+        weights = entries(self.weights, i, j).astype(self.weights.dtype)
+        return self.reweighted(csr_array((weights, (i, j)), shape=self.weights.shape))
 
     def top(self, k: int) -> list[tuple[str, str, float]]:
         """Return source, target and weight of the `k` heaviest links."""

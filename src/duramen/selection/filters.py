@@ -196,13 +196,13 @@ class InformationFilter(BaseSelector):
         most = min(most or len(columns), len(columns))
         if rule == "fcbf":
             relevance = np.array([symmetrical_uncertainty(column, target) for column in columns])
-            taken = _predominant(columns, relevance, threshold, most)
-            scores = relevance[taken]
+            columns_taken = _predominant(columns, relevance, threshold, most)
+            scores = relevance[columns_taken]
         else:
             relevance = np.array([information(column, target) for column in columns])
-            taken, scores = _forward(columns, target, relevance, STEPS[rule], most)
-        history = {"n_selected": np.arange(1, len(taken) + 1), "score": scores}
-        self._adopt(data, taken, history)
+            columns_taken, scores = _forward(columns, target, relevance, STEPS[rule], most)
+        history = {"n_selected": np.arange(1, len(columns_taken) + 1), "score": scores}
+        self._adopt(data, columns_taken, history)
         self.scores_ = scores
         measure, unit = "mutual_information", "bits"
         if rule == "fcbf":

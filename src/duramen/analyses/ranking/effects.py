@@ -142,8 +142,9 @@ def target_columns(data: LearningSet[EncodedTable], names: Sequence[str]) -> dic
             summary[row, 0] = _correlation(codes[present], ranks[present], within)
         elif within is not None:
             labels, values = y[present].astype(np.int64), table.values(j)[codes[present]]
-            taken = np.unique(labels)
-            summary[row, taken] = adjusted_means(labels, values[:, None], within)[taken, 0]
+            means = adjusted_means(labels, values[:, None], within)
+            present_labels = np.unique(labels)
+            summary[row, present_labels] = means[present_labels, 0]
         else:
             sizes = np.bincount(y[present], minlength=n_columns)
             sums = np.bincount(y[present], table.values(j)[codes[present]], minlength=n_columns)

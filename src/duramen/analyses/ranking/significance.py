@@ -220,8 +220,8 @@ def run_test(
         "feature_groups": groups,
         **execution.resources,
     }
-    taken = {name: value for name, value in every.items() if test.takes(name)}
-    many = grows and taken.get("null") != "binomial"
+    accepted = {name: value for name, value in every.items() if test.takes(name)}
+    many = grows and accepted.get("null") != "binomial"
     if execution.announce is not None and measure is not None and many:
         n_tested = len(features) if groups is None else len(whole(groups, features))
         announce(
@@ -229,8 +229,8 @@ def run_test(
             f"{test.title} of {measure.title}",
             estimator,
             inputs,
-            test.forests(test.rounds(taken.get(test.repeats)), n_tested),
-            measure=taken.get("measure", measure.name),
+            test.forests(test.rounds(accepted.get(test.repeats)), n_tested),
+            measure=accepted.get("measure", measure.name),
             permuted=test.permutes,
             fraction=test.fraction,
             most=test.stops_early,
@@ -238,7 +238,7 @@ def run_test(
         )
     with gathered_warnings() as gathered, nullcontext() if measure is None else estimates(None):
         if grows:
-            result = test.function(estimator, data, **taken)
+            result = test.function(estimator, data, **accepted)
         elif measure is not None:
             result = test.function(as_importances(measured[measure.name]))
         else:

@@ -241,15 +241,15 @@ def open_input(source: Any, request: Request) -> Input:
     function, layer = request.function, request.layer
     in_memory = not isinstance(source, str | os.PathLike)
     path = Path() if in_memory else expanded(source, function)
-    chosen = None if in_memory else formats.checked_file(path, function, "groups", "read")
+    file_format = None if in_memory else formats.checked_file(path, function, "groups", "read")
     where = "a table" if in_memory else path.name
-    formats.refuse_text_options(where, chosen, request)
-    if layer is not None and (chosen is None or not chosen.layers):
+    formats.refuse_text_options(where, file_format, request)
+    if layer is not None and (file_format is None or not file_format.layers):
         raise ValueError(f"{function}: layer={layer!r} is for .h5ad files, and {where} is not one")
-    if chosen is not None:
-        if chosen.groups is not None:
-            return chosen.groups(path, request)
-        table = with_missing(formats.whole(path, chosen, request), request.na_values)
+    if file_format is not None:
+        if file_format.groups is not None:
+            return file_format.groups(path, request)
+        table = with_missing(formats.whole(path, file_format, request), request.na_values)
         if request.transpose:
             return input_of(table_records(table, path, function), request)
         return SourceInput(table, request, path)
@@ -332,7 +332,7 @@ class EncodedInput(Input):
 
     def part(self, begin: int, end: int) -> EncodedTable:
         """Return neighboring columns of the table."""
-        chosen = np.arange(begin, min(end, self.n_columns))
+        columns = np.arange(begin, min(end, self.n_columns))
         if isinstance(self._table, ColumnStore):  # codes are written, so dense ones take least
-            return self._table.take_columns(chosen, sparse=False)
-        return self._table.take_columns(chosen)
+            return self._table.take_columns(columns, sparse=False)
+        return self._table.take_columns(columns)

@@ -496,12 +496,12 @@ def diagnosis(
     varies = sampler.scores.widths > 0
     names = list(hypotheses)
     order = np.argsort(np.asarray(p_values), kind="stable").tolist()
-    chosen = [
+    varying = [
         (names[g], hypotheses[names[g]][varies[hypotheses[names[g]]]])
         for g in order
         if varies[hypotheses[names[g]]].any()
     ][:_MOST_HYPOTHESES]
-    if not chosen:
+    if not varying:
         return None
     random, n = np.random.default_rng(seed), sampler.table.n_rows
     fixed = np.zeros(n, dtype=np.int64) if sampler.strata is None else sampler.strata
@@ -514,7 +514,7 @@ def diagnosis(
     # residuals, but no residuals of a feature whose values recur: predicted without the row, they
     # would give away its value, by which the mean of the others differs.
     scores, rows = sampler.scores, list[FloatArray]()
-    for _, of in chosen:
+    for _, of in varying:
         members, forest_seed = of.tolist(), replicate_seed(seed, int(of[0]))
         draws = fresh.donors(members, 2)[:, 0] if donors is None else donors[members]
         values, residuals = scores.of_features(members), fresh.residuals(of)
@@ -553,7 +553,7 @@ def diagnosis(
         rows.append(area)
     features = {
         name: {"auc": float(part.mean()) / 2.0, "standard_error": _error(part, units)}
-        for (name, _), part in zip(chosen, rows, strict=True)
+        for (name, _), part in zip(varying, rows, strict=True)
     }
     overall = float(np.mean([area["auc"] for area in features.values()]))
     error = _error(np.mean(rows, axis=0), units)
