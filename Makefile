@@ -23,7 +23,9 @@ FUZZ_SECONDS ?= 300
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip
 QUIET := --quiet --disable-pip-version-check
-EDITABLE = $(PIP) install $(QUIET) --no-build-isolation --editable . \
+# Python compiles what it imports; pip would compile all that it installs, on one processor.
+INSTALL := $(PIP) install $(QUIET) --no-compile
+EDITABLE = $(INSTALL) --no-build-isolation --editable . \
 	--config-settings cmake.define.DURAMEN_KERNELS=$(KERNELS)
 CPP := $(shell find cpp -name '*.cpp' -o -name '*.hpp' 2>/dev/null | sort)
 
@@ -50,14 +52,13 @@ help: ## this list
 
 setup: $(PACKAGE) ## virtual environment, dependencies, the package in editable mode, for this processor
 
-# In one go, as each call of pip looks at all that is installed. Python compiles what it imports;
-# pip would compile all of it, on one processor.
+# In one go, as each call of pip looks at all that is installed.
 tools: $(BUILDERS) ## what .ci/run needs beside the package: to test, lint and pack
-	$(PIP) install $(QUIET) --no-compile --no-warn-conflicts --group test --group lint --group dist
+	$(INSTALL) --no-warn-conflicts --group test --group lint --group dist
 	@touch $(TESTERS) $(LINTERS) $(PACKERS)
 
 pinned: $(ENVIRONMENT) ## what make and .ci/run install, in the versions of .ci/pins.txt, with hashes
-	$(PIP) install $(QUIET) --no-compile --require-hashes --requirement .ci/pins.txt
+	$(INSTALL) --require-hashes --requirement .ci/pins.txt
 
 pins: $(PACKERS) ## write .ci/pins.txt: the newest versions that pyproject.toml allows
 	$(BIN)/uv pip compile pyproject.toml --quiet --upgrade --universal --python-version 3.11 \
@@ -193,15 +194,15 @@ clean: ## everything that was built; the virtual environment too
 # pip 25.1 is the first that installs dependency groups.
 $(ENVIRONMENT): tools/bootstrap
 	tools/bootstrap $(VENV) $(PYTHON)
-	$(PIP) install $(QUIET) --upgrade "pip>=25.1"
+	$(INSTALL) --upgrade "pip>=25.1"
 	@touch $@
 
 $(BUILDERS): $(ENVIRONMENT) pyproject.toml
-	$(PIP) install $(QUIET) --group build
+	$(INSTALL) --group build
 	@touch $@
 
 $(TESTERS): $(ENVIRONMENT) pyproject.toml
-	$(PIP) install $(QUIET) --group test
+	$(INSTALL) --group test
 	@touch $@
 
 $(PACKAGE): $(BUILDERS) pyproject.toml CMakeLists.txt $(CPP)
@@ -209,21 +210,21 @@ $(PACKAGE): $(BUILDERS) pyproject.toml CMakeLists.txt $(CPP)
 	@touch $@
 
 $(LINTERS): $(ENVIRONMENT) pyproject.toml
-	$(PIP) install $(QUIET) --group lint
+	$(INSTALL) --group lint
 	@touch $@
 
 $(PACKERS): $(BUILDERS) pyproject.toml
-	$(PIP) install $(QUIET) --group dist
+	$(INSTALL) --group dist
 	@touch $@
 
 $(BENCHERS): $(ENVIRONMENT) pyproject.toml
-	$(PIP) install $(QUIET) --group bench
+	$(INSTALL) --group bench
 	@touch $@
 
 $(FUZZERS): $(ENVIRONMENT) pyproject.toml
-	$(PIP) install $(QUIET) --group fuzz
+	$(INSTALL) --group fuzz
 	@touch $@
 
 $(WRITERS): $(ENVIRONMENT) pyproject.toml
-	$(PIP) install $(QUIET) --group docs --group browser
+	$(INSTALL) --group docs --group browser
 	@touch $@
