@@ -142,9 +142,10 @@ class OrderedSplits {
             if (decided(verdict)) return verdict == Verdict::beaten;
           }
         }
-        if (columns_.sums.suits(node, columns_.table.n_codes(column))) {
-          return sorted_.find_best_by_code(node, column, rows, columns_.table.n_codes(column),
-                                           columns_.gathered, columns_.sums, random, best,
+        const std::uint32_t n_codes = columns_.table.n_codes(column);
+        if (columns_.sums.suits(node, n_codes)) {
+          columns_.sums.add(node, column, rows, n_codes, columns_.gathered);
+          return sorted_.find_best_by_code(node, column, T{0}, n_codes, columns_.sums, random, best,
                                            n_scored);
         }
         const NodeEntries<T>& entries = columns_.gathered.entries(column, rows, node.n_rows());
@@ -158,6 +159,14 @@ class OrderedSplits {
     if (low == high) return false;
     const bool some_missing =
         columns_.table.missing[column] != 0 && high == columns_.missing_code(column);
+    if constexpr (OrderedColumns<T, Node>::kEntriesPossible && std::is_integral_v<T>) {
+      const std::uint32_t n_codes = static_cast<std::uint32_t>(high - low) + 1;
+      if (!some_missing && columns_.sums.suits_span(node, n_codes)) {
+        columns_.sums.add_codes(node, codes(), low, n_codes);
+        return sorted_.find_best_by_code(node, column, low, n_codes, columns_.sums, random, best,
+                                         n_scored);
+      }
+    }
     sorted_.find_best(node, column, codes(), low, high, some_missing, random, best, n_scored);
     return true;
   }

@@ -103,12 +103,11 @@ class SortedCuts {
     choose(node, column, begin, end, false, random, best, n_scored);
   }
 
-  // The same where entries are added up by code: cuts between equal codes are not scored at all.
-  // False where the column is constant.
-  bool find_best_by_code(const Node& node, std::size_t column, const std::uint32_t* rows,
-                         std::uint32_t n_codes, Gathered<T>& gathered, CodeSums<T, Node>& sums,
-                         Random& random, Split& best, std::uint64_t& n_scored) {
-    sums.add(node, column, rows, n_codes, gathered);
+  // The same where rows are added up by code, of which `low` is the first. False where the column
+  // is constant.
+  bool find_best_by_code(const Node& node, std::size_t column, T low, std::uint32_t n_codes,
+                         CodeSums<T, Node>& sums, Random& random, Split& best,
+                         std::uint64_t& n_scored) {
     const std::uint32_t n = node.n_rows();
     const std::uint32_t leaf = settings_.min_samples_leaf;
     std::uint32_t begin = 0;
@@ -119,7 +118,7 @@ class SortedCuts {
       const auto of_code = sums.take(code);
       if (of_code.empty()) continue;
       first += of_code;
-      sorted_[n_items] = static_cast<T>(code);
+      sorted_[n_items] = static_cast<T>(low + code);
       note_first(n_items, first.weight(), first.sum());
       begin += first.n_rows() < leaf ? 1 : 0;
       end += n - first.n_rows() >= leaf ? 1 : 0;
