@@ -16,6 +16,7 @@
 #include "forest/accumulate.hpp"
 #include "forest/apply.hpp"
 #include "forest/changes.hpp"
+#include "forest/information.hpp"
 #include "forest/pairs.hpp"
 #include "forest/prune.hpp"
 
@@ -229,6 +230,17 @@ std::tuple<Array<double>, Array<double>, Array<double>> mean_decreases(
           to_array(std::move(result.by_degree), sums.n_columns(), result.n_degrees)};
 }
 
+Array<double> excess_information(const Forest& forest, const Matrix<std::int64_t>& counts) {
+  const auto n_leaves = static_cast<std::size_t>(forest.view.leaf_offsets[forest.view.n_trees]);
+  need(counts.shape(0) == n_leaves, "counts must have a row for each leaf");
+  std::vector<double> excess;
+  {
+    nb::gil_scoped_release unlocked;
+    excess = duramen::excess_information(forest.view, counts.data(), counts.shape(1));
+  }
+  return to_array(std::move(excess));
+}
+
 std::tuple<Array<double>, Array<double>, Array<std::int64_t>> weakest_links(const Forest& forest) {
   duramen::WeakestLinks links;
   {
@@ -275,6 +287,9 @@ void bind_forests(nb::module_& module) {
       .def("add", &add_decreases, nb::arg("forest"), "Add trees, which come after those before.")
       .def("means", &mean_decreases,
            "Mean over the trees of every column, its standard error, and its parts by degree.");
+  module.def(
+      "excess_information", &excess_information, nb::arg("forest"), lent("counts"),
+      "Information of rows in the splits beyond that by chance, times their number, per node.");
   module.def(
       "weakest_links", &weakest_links, nb::arg("forest"),
       "Complexity parameter at which each node becomes a leaf (NaN: never by itself), and by "

@@ -17,7 +17,6 @@ from duramen.forests.prediction import lent_rows
 from duramen.forests.structure import Nodes, decreases
 from duramen.importances.arguments import (
     importances_of,
-    responses,
     sample_of,
     trees_of,
 )
@@ -32,7 +31,7 @@ from duramen.importances.measure import (
 )
 from duramen.io import ColumnStore
 from duramen.results.importances import Importances
-from duramen.support.arrays import BoolArray, FloatArray, IntArray
+from duramen.support.arrays import BoolArray, FloatArray
 from duramen.support.checks import check_choice
 
 CORRECTIONS = ("expected", "miller-madow")
@@ -215,12 +214,15 @@ def _of_rows(
     tally = Tally(forest.n_features, by_degree=by_degree)
     in_bits = forest.settings.criterion == "entropy"
     while (run := (yield forest, len(sample.target))) is not None:
-        nodes = Nodes(run)
+        nodes, k = Nodes(run), run.n_values
         draws: list[BoolArray | None] = [None]
         if run.groups is not None and in_bits and sample.out_of_bag:
             draws = list(_rows_of_groups(run, run.groups))
-        # Rows, and the sums of their responses, at every node, for each draw of rows.
-        of_draws = [np.zeros((1 + run.n_values, run.n_nodes)) for _ in draws]
+        # Rows at every leaf, for each draw of rows: those of each class, or how many and the sum of
+        # their targets.
+        classified, n_leaves = forest.classes is not None, len(nodes.leaves)
+        dtype, width = (np.int64, k) if classified else (np.float64, 2)
+        of_draws: list[NDArray[Any]] = [np.zeros((n_leaves, width), dtype) for _ in draws]
         blocks: Iterator[tuple[slice, Any]]
         if isinstance(sample.rows, ColumnStore):
             blocks = row_blocks(run, sample.rows)
@@ -230,28 +232,32 @@ def _of_rows(
             blocks = iter([(slice(0, len(sample.target)), lent_rows(run, sample.rows))])
             outside, bags = None, run.bags if sample.out_of_bag else None
         for block, table in blocks:
-            leaf = _kernel.apply(run.kernel, table, 1, bags)
-            used = leaf >= 0 if outside is None else outside[block]
-            node, row = (leaf + run.offsets[:-1])[used], np.nonzero(used)[0]
-            columns = np.ascontiguousarray(responses(run, sample.target[block]).T)
+            end = _kernel.apply(run.kernel, table, 1, bags)
+            row, tree = np.nonzero(end >= 0 if outside is None else outside[block])
+            leaf = run.child[end[row, tree] + run.offsets[tree]] + run.leaf_offsets[tree]
+            target = sample.target[block][row]
             for drawn, at_leaves in zip(draws, of_draws, strict=True):
-                ends, places = node, row
+                leaves, targets = leaf, target
                 if drawn is not None:
-                    of_draw = drawn[row + block.start, nodes.tree[node]]
-                    ends, places = node[of_draw], row[of_draw]
-                amounts = (np.ones(places.size), *(column[places] for column in columns))
-                for sums, amount in zip(at_leaves, amounts, strict=True):
-                    if block.start:
-                        np.add.at(sums, ends, amount)  # row by row, as if there were one block
-                    else:
-                        sums += np.bincount(ends, amount, run.n_nodes)
+                    of_draw = drawn[row + block.start, tree]
+                    leaves, targets = leaf[of_draw], target[of_draw]
+                if classified:
+                    counts = np.bincount(leaves * k + targets, minlength=at_leaves.size)
+                    at_leaves += counts.reshape(at_leaves.shape)
+                else:
+                    at_leaves[:, 0] += np.bincount(leaves, minlength=n_leaves)
+                    np.add.at(at_leaves[:, 1], leaves, targets)  # in the order of the rows
         fractions = np.zeros(run.n_nodes)
         for at_leaves in of_draws:
-            at_nodes = nodes.summed_up(np.ascontiguousarray(at_leaves[:, nodes.leaves].T))
-            n, sums = at_nodes[:, 0], at_nodes[:, 1:]
-            gain = _excess_information(nodes, sums) if in_bits else _covariance(run, nodes, n, sums)
-            in_tree = n[run.offsets[:-1]]
-            fractions += gain / np.maximum(in_tree, 1.0)[nodes.tree]
+            rows_of = at_leaves.sum(axis=1) if classified else at_leaves[:, 0]
+            in_tree = np.add.reduceat(rows_of, run.leaf_offsets[:-1])
+            if in_bits:
+                gain = _kernel.excess_information(run.kernel, at_leaves)
+            else:
+                sums = at_leaves if classified else at_leaves[:, 1:]
+                at_nodes = nodes.summed_up(np.column_stack([rows_of, sums]).astype(np.float64))
+                gain = _covariance(run, nodes, at_nodes[:, 0], at_nodes[:, 1:])
+            fractions += gain / np.maximum(in_tree, 1)[nodes.tree]
         n_trees = int(np.count_nonzero(in_tree))
         tally.add(nodes, fractions / len(draws), n_trees=n_trees)
     if not tally.n_trees:
@@ -298,87 +304,6 @@ def _covariance(run: Forest, nodes: Nodes, rows: FloatArray, sums: FloatArray) -
     covariance = np.zeros(run.n_nodes)
     covariance[parents] = nodes.over_children(agreement) - by_chance
     return covariance
-
-
-def _excess_information(nodes: Nodes, sums: FloatArray) -> FloatArray:
-    """Return n_t (I - E[I]) of every inner node, in bits.
-
-    I depends on the cells n_cy of children by classes alone when the margins are fixed, so that
-    n_t (I - E[I]) = sum_cy (n_cy log2 n_cy - E[n_cy log2 n_cy]).
-    """
-    parents, children, _ = nodes.inner
-    brood = np.repeat(parents, nodes.n_children[parents])
-    counts = np.rint(sums).astype(np.int64)
-    total, cells, above = counts.sum(axis=1), counts[children], counts[brood]
-    several = np.nonzero((above > 1) & (total[children] > 1)[:, np.newaxis])
-    by_chance = np.zeros(cells.shape)  # as one row alone has no information
-    by_chance[several] = mean_xlog2x(
-        total[brood][several[0]], total[children][several[0]], above[several]
-    )
-    surplus = np.zeros(len(total))
-    surplus[children] = (xlog2x(cells) - by_chance).sum(axis=1)
-    excess = np.zeros(len(total))
-    excess[parents] = nodes.over_children(surplus)
-    return excess
-
-
-# --- expected information between independent variables -------------------------------------------
-
-# Terms of hypergeometric sums that are held in memory at once.
-_TERMS = 200_000
-
-
-def xlog2x(counts: IntArray) -> FloatArray:
-    """Return n log2 n of every count, 0 for n = 0."""
-    n = np.arange(int(counts.max(initial=0)) + 1, dtype=np.float64)
-    table: FloatArray = n * np.log2(np.maximum(n, 1.0))
-    return table[counts]
-
-
-def mean_xlog2x(total: IntArray, drawn: IntArray, marked: IntArray) -> FloatArray:
-    """Return the mean of n log2 n, n being hypergeometric; shape (m,).
-
-    n is the number of marked rows among `drawn` rows taken without replacement from `total` rows of
-    which `marked` are marked: a cell of a table of two variables when one of them is permuted. Sums
-    run over ten standard deviations and forty counts to either side of the mean, outside of which
-    the probability is below 1e-20.
-    """
-    from scipy.special import gammaln
-
-    base = int(total.max(initial=0)) + 1
-    n, a, b, place = total, drawn, marked, np.arange(total.size)
-    if base**3 <= np.iinfo(np.int64).max:  # each distinct cell once
-        small, large = np.minimum(drawn, marked), np.maximum(drawn, marked)
-        keys, place = np.unique((total * base + large) * base + small, return_inverse=True)
-        n, a, b = keys // base**2, keys // base % base, keys % base
-    mean = a * b / np.maximum(n, 1)
-    variance = mean * (1 - b / np.maximum(n, 1)) * (n - a) / np.maximum(n - 1, 1)
-    reach = 10 * np.sqrt(np.maximum(variance, 0.0)) + 40
-    low = np.maximum(np.maximum(0, a + b - n), np.floor(mean - reach).astype(np.int64))
-    high = np.minimum(np.minimum(a, b), np.ceil(mean + reach).astype(np.int64))
-    log_factorial = gammaln(np.arange(int(n.max(initial=0)) + 2) + 1.0)
-    means = np.empty(n.size)
-    ends = np.cumsum(high - low + 1)
-    start = 0
-    while start < n.size:
-        before = ends[start - 1] if start else 0
-        stop = max(start + 1, int(np.searchsorted(ends, before + _TERMS, side="right")))
-        run = slice(start, stop)
-        sizes = high[run] - low[run] + 1
-        starts = np.cumsum(sizes) - sizes
-        x = np.repeat(low[run] - starts, sizes) + np.arange(int(sizes.sum()))
-        total, drawn, marked = (np.repeat(count[run], sizes) for count in (n, a, b))
-        weight = -(
-            log_factorial[x]
-            + log_factorial[drawn - x]
-            + log_factorial[marked - x]
-            + log_factorial[total - drawn - marked + x]
-        )
-        weight = np.exp(weight - np.repeat(np.maximum.reduceat(weight, starts), sizes))
-        of_cells = np.add.reduceat(weight * xlog2x(x), starts)
-        means[run] = of_cells / np.add.reduceat(weight, starts)
-        start = stop
-    return means[place]
 
 
 MDI = Measure(
