@@ -140,7 +140,7 @@ def test_five_pages_show_the_first_screen_of_rank() -> None:
         for language, code, line in blocks(page):
             if line in screens(page):
                 assert language == "text"
-                assert "confirmed by max-T of MDI-oob" in code
+                assert "reliably associated with" in code
 
 
 def test_a_screen_is_what_the_last_command_before_it_prints(

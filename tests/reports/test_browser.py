@@ -41,7 +41,7 @@ def test_nothing_is_wider_than_the_screen(page):
 def test_the_conclusion_is_seen_without_scrolling(page):
     box = page.locator(".conclusion").bounding_box()
     assert box["y"] + box["height"] < page.viewport_size["height"]
-    assert "confirmed by max-T" in page.locator(".conclusion").inner_text()
+    assert "reliably associated with" in page.locator(".conclusion").inner_text()
 
 
 def test_columns_that_matter_are_on_the_screen(page):

@@ -28,7 +28,7 @@ def show(report: Report, top: int, out: Path) -> None:
     """Print conclusion, data, the first rows of the main table, remarks, and the files written."""
     console = Console()
     for line in filter(None, (report.conclusion, *report.subject)):
-        console.print(_line(line), soft_wrap=True)
+        console.print(_line(line), soft_wrap=not console.is_terminal)
     if (table := report.main) is not None:
         columns, left_out = fitting([column.take(top) for column in table.columns], console.width)
         if columns[0].cells:
@@ -37,10 +37,10 @@ def show(report: Report, top: int, out: Path) -> None:
             console.print(Text(f"... and {hidden:,} more {table.what}", style="dim"))
         if left_out and columns[0].cells:
             line = f"More columns in the results: {'; '.join(left_out)}"
-            console.print(_line(line), soft_wrap=True)
+            console.print(_line(line), soft_wrap=not console.is_terminal)
     for section in report.walk():
         for line in getattr(section, "brief", ()):
-            console.print(_line(line), soft_wrap=True)
+            console.print(_line(line), soft_wrap=not console.is_terminal)
     files = ("report.html", "result.csv", *report.further, "result.parquet", "run.json")
     console.print(_line(f"Wrote {out}: {', '.join(files)}"))
 

@@ -16,6 +16,7 @@ from duramen.analyses.ranking.pairs import AllPairs
 from duramen.analyses.ranking.rows import RowImportances
 from duramen.data import EncodedTable, LearningSet
 from duramen.data.target import NumberTarget, target_class
+from duramen.effects import Direction
 from duramen.forests.settings import CRITERIA
 from duramen.importances.measure import Measured
 from duramen.plots.curves import OOB_ERROR
@@ -51,6 +52,7 @@ from duramen.results.significance import (
 from duramen.results.summary import Column, counted
 from duramen.significance import catalogue as tests
 from duramen.support.arrow import pa
+from duramen.support.text import printable
 
 _ROWS = 100  # features of the table on the page
 _DIRECTION = 14  # characters that a narrow terminal leaves to a direction
@@ -60,22 +62,27 @@ _CAVEATS = (
     "An importance measures how much the forest uses a feature; it is no evidence of a causal "
     "effect.",
 )
-_NO_TEST = "No significance test was run: the order alone is no evidence that a feature is relevant"
-_NO_ERROR = "the accuracy out of bag is not known, because every tree sees all rows"
+_NO_TEST = (
+    "No significance test was run: the order alone is no evidence that a feature is relevant."
+)
+_NO_ERROR = (
+    "The accuracy of the forest is not known, because every tree sees all rows (no row is out of "
+    "bag)."
+)
 # Whether the forest predicts better than without features, and whether a feature was found; None
 # where nothing was tested.
 _MEANINGS = {
-    (True, True): "the features predict {target}, and the {found} associated with it",
-    (True, False): "the features together predict {target}, but no single feature is "
-    "distinguished from noise",
-    (True, None): "the features together predict {target}",
-    (False, True): "the {found} associated with {target}, but the forest does not "
-    "predict it better than without any feature",
-    (False, False): "there is no evidence that any feature is associated with {target}, and the "
-    "order may be due to chance",
-    (False, None): "there is no evidence that the features predict {target}, and the order may be "
-    "due to chance",
+    (True, True): "",
+    (True, False): " Together the features predict {target}, but no single one stands out.",
+    (True, None): " The features predict {target}.",
+    (False, True): " That is no better than without any feature: those found are associated with "
+    "{target}, but do not predict it well.",
+    (False, False): " Nothing here is evidence that any feature is associated with {target}; the "
+    "order may be due to chance.",
+    (False, None): " That is no evidence that the features predict {target}; their order may be "
+    "due to chance.",
 }
+_STRONGEST = 3  # features that the conclusion names
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -350,6 +357,18 @@ def summarize(
         of_forest.append(Section("Number of trees", (line,), brief=(line,)))
     if of_forest:
         sections.append(Section("Forest", sections=tuple(of_forest), folded=True))
+    forest_words = str(run.settings.get("forest", "forest")).replace("_", " ").replace("-", " ")
+    n_trees = counted(run.settings.get("n_estimators", 0), "tree")
+    methods = f"{of_first.title} of a {forest_words} of {n_trees}"
+    if tested is not None:
+        n_permutations = tested.metadata.get("n_permutations")
+        methods += f"; features tested by {significance.title_of(tested)}"
+        if n_permutations is not None:
+            staged = tests[tested.method].stops_early
+            of_stage = f"at most {n_permutations:,} permutations a stage"
+            methods += f" ({of_stage if staged else counted(n_permutations, 'permutation')})"
+    methods += f"; duramen {run.versions.get('duramen', '')}, seed {run.seed}."
+    sections.append(Section("Methods", (methods,), brief=(f"Methods: {methods}",)))
     sources = [f"{entry.title}: {entry.reference}" for entry in cited if entry.reference]
     sources += [text for part, text in precision.SOURCES.items() if parts.get(part) is not None]
     if sources:
@@ -378,7 +397,7 @@ def summarize(
         model=model,
         kind="ranking of features",
         title=f"Feature importances for {run.target}",
-        conclusion=conclusion(run, tested),
+        conclusion=conclusion(run, tested, parts.get("described") or ()),
         table={name: column.values for name, column in file.items()},
         further=further,
         references=tuple(references),
@@ -392,43 +411,71 @@ def summarize(
     )
 
 
-def conclusion(run: Run, tested: significance.Tested | None) -> str:
-    """Return what was found, how accurate the forest is out of bag, and what both mean.
+def conclusion(
+    run: Run, tested: significance.Tested | None, described: Sequence[Direction] = ()
+) -> str:
+    """Say what was found and how well the forest predicts, for a reader who knows no method.
 
     The record of the run gives ``oob_error``, and ``baseline_error``, the error of the best
     prediction without features, with ``baseline_p_value``, the p-value of the null hypothesis
     that the forest is not more accurate; and ``groups``, the number of groups of rows, if any.
+    `described` are directions of the features, the most important first.
     """
-    summary = _NO_TEST if tested is None else significance.count_words(tested)
+    target = run.target or "the target"
+    sentences = [_NO_TEST if tested is None else significance.finding(tested, target)]
+
+    # --- how well the forest predicts ---
     error, baseline = run.results.get("oob_error"), run.results.get("baseline_error")
-    target = target_class(run.task or NumberTarget.task)
+    kind = target_class(run.task or NumberTarget.task)
+    unseen = "rows of groups" if "groups" in run.results else "rows"
     if error is None:
-        return f"{summary}; {_NO_ERROR}."
-    if baseline is None and target.chance_score is None:
-        return f"{summary}."
-    if baseline is None:
-        return (
-            f"{summary}; out of bag, the concordance of the forest is {1 - error:.2f}, by chance "
-            f"{target.chance_score:.2f}."
+        sentences.append(_NO_ERROR)
+    elif baseline is not None:
+        explained = 1 - error / baseline if baseline > 0 else 0.0
+        if kind.categorical:
+            accuracy = (
+                f"The forest classifies {100 * (1 - error):.3g}% of the {unseen} that it had not "
+                "seen correctly; always guessing the most frequent class gives "
+                f"{100 * (1 - baseline):.3g}%."
+            )
+        else:
+            part = f"{100 * explained:.3g}%" if explained > 0 else "none"
+            accuracy = (
+                f"In {unseen} that it had not seen, the forest explains {part} of the variance of "
+                f"{target}."
+            )
+        n = None
+        if tested is not None and tests[tested.method].controls:
+            n = len(significance.selected_by(tested))
+        better = run.results.get("baseline_p_value", 1.0) <= LEVEL
+        meaning = _MEANINGS[better, None if n is None else n > 0]
+        sentences.append(accuracy + meaning.format(target=target))
+    elif kind.chance_score is not None:
+        sentences.append(
+            f"Of two {unseen} that it had not seen, the forest tells in "
+            f"{100 * (1 - error):.3g}% of all cases which has its event first; guessing gives "
+            f"{kind.chance_score:.0%}."
         )
-    explained = 1 - error / baseline if baseline > 0 else 0.0
-    accuracy = f"the forest explains none of the variance of {run.target}"
-    if target.categorical:
-        accuracy = (
-            f"the forest predicts {1 - error:.1%} of the rows correctly, the most frequent class "
-            f"alone {1 - baseline:.1%}"
-        )
-    elif explained > 0:
-        accuracy = (
-            f"the forest explains {explained:.1%} of the variance of {run.target}, the mean alone "
-            "0%"
-        )
-    n = None
-    if tested is not None and tests[tested.method].controls:
-        n = len(significance.selected_by(tested))
-    better = run.results.get("baseline_p_value", 1.0) <= LEVEL
-    meaning = _MEANINGS[better, None if n is None else n > 0].format(
-        target=run.target, found="feature found is" if n == 1 else "features found are"
-    )
-    unseen = ", where trees saw no row of the same group" if "groups" in run.results else ""
-    return f"{summary}; out of bag{unseen}, {accuracy}: {meaning}."
+
+    # --- the strongest features, and the directions of their effects ---
+    selected, named = set(significance.selected_by(tested)), dict[str, str]()
+    for one in described:
+        if one.name not in selected or len(named) == _STRONGEST:
+            continue
+        words = "" if one.kind == "none" else one.words
+        if one.kind in ("up", "down") and one.of:
+            words = f"{'higher' if one.kind == 'up' else 'lower'} in {one.of}"
+        elif one.kind in ("up", "down"):
+            moves = "rising" if one.kind == "up" else "falling"
+            words = f"{moves} with {'the risk' if one.risk else target}"
+        named[printable(one.name)] = words
+    if named:
+        if len(set(named.values())) > 1 or not all(named.values()):
+            shown = ", ".join(
+                f"{name} ({words})" if words else name for name, words in named.items()
+            )
+        else:
+            every = ("", "both ", "all ")[len(named) - 1]
+            shown = f"{', '.join(named)} ({every}{next(iter(named.values()))})"
+        sentences.append(f"Strongest: {shown}.")
+    return " ".join(sentences)

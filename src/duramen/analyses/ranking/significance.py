@@ -394,29 +394,34 @@ def limit_of(result: Tested) -> str:
     return f"{'an' if rate[0] in 'aeiou' else 'a'} {rate} up to {LEVEL:g}"
 
 
-def count_words(result: Tested) -> str:
-    """Return the number of selected features in a sentence."""
-    of_all, title = counted(len(result), "feature"), title_of(result)
+def finding(result: Tested, target: str) -> str:
+    """Say how many features were found to be associated, and how many of these may be false."""
+    p, chance, n = len(result), f"{LEVEL:.0%}", len(selected_by(result))
+    of_all = f"{n:,} of {counted(p, 'feature')} {'is' if n == 1 else 'are'}"
+    if n == p:
+        of_all = f"All {p:,} features are" if p > 1 else "The only feature is"
+    if isinstance(result, ErrorRates):
+        return f"{of_all} selected by {title_of(result)}, with {limit_of(result)}."
+    if n == 0:
+        return f"None of {counted(p, 'feature')} can be told from noise."
     if not isinstance(result, AdjustedSignificance):
-        n = len(selected_by(result))
-        return f"{n:,} of {of_all} {'has' if n == 1 else 'have'} {limit_of(result)} by {title}"
-    verdicts, fwer = result.verdicts(LEVEL), f"(family-wise error rate {LEVEL:g})"
+        return f"{of_all} associated with {target}; about {chance} of these may be false alarms."
+    verdicts = result.verdicts(LEVEL)
     sure, likely = verdicts.count(CONFIRMED), verdicts.count(CANDIDATE)
-    if not sure + likely:
+    promising = f"{likely:,} {'is' if likely == 1 else 'are'} promising"
+    if not sure:
         return (
-            f"None of {of_all} is confirmed {fwer} or a candidate (false discovery rate "
-            f"{LEVEL:g}) by {title}: none is distinguished from noise"
+            f"None of {counted(p, 'feature')} is reliably associated with {target}. {promising}: "
+            f"about {chance} of such features are false alarms."
         )
-    count, are = f"{sure:,}" if sure else "None", "are" if sure > 1 else "is"
-    words = f"{count} of {of_all} {are} confirmed by {title} {fwer}"
-    if not likely:
-        return words
-    among = f"among all {sure + likely:,} " if sure + likely > 1 else ""
-    return (
-        f"{words}, {likely:,}{' more' * (sure > 0)} "
-        f"{'is a candidate' if likely == 1 else 'are candidates'} (estimated false discovery rate "
-        f"{among}at most {LEVEL:g})"
+    if likely:
+        of_all = f"{sure:,} of {counted(p, 'feature')} {'is' if sure == 1 else 'are'}"
+    words = (
+        f"{of_all} reliably associated with {target}: the chance that "
+        f"{'it' if sure == 1 else 'even one of them'} is a false alarm is at most {chance}."
     )
+    among = f" Another {promising}: of all {sure + likely:,}, about {chance} may be false alarms."
+    return words + among * (likely > 0)
 
 
 def manhattan(
@@ -437,7 +442,14 @@ def sections_of(result: Tested) -> list[Section]:
     """Return the histogram of the p-values of a test, its guarantee and its notes."""
     test = catalogue[result.method]
     title, promise = f"Significance by {test.title}", test.promise.format(level=LEVEL)
-    count = f"{count_words(result)}{listed(selected_by(result))}."
+    found = selected_by(result)
+    count = f"{counted(len(found), 'feature')} with {limit_of(result)}{listed(found)}."
+    if isinstance(result, AdjustedSignificance):
+        sure = result.verdicts(LEVEL).count(CONFIRMED)
+        count = (
+            f"{sure:,} confirmed (family-wise error rate {LEVEL:g}), {len(found) - sure:,} "
+            f"candidates (false discovery rate {LEVEL:g}){listed(found)}."
+        )
     if isinstance(result, ErrorRates):
         meaning = f"{test.rate.capitalize()}: {result.meaning}"
         return [Section(title, (count, meaning, promise, *result.notes))]
