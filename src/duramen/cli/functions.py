@@ -15,7 +15,6 @@ from typing import Any, cast, get_args
 import cyclopts
 
 from duramen.analyses.execution import CALLER, AnalysisInterrupted, Execution
-from duramen.analyses.select import selector_classes, variant_parameters
 from duramen.cli.command import (
     Output,
     connected,
@@ -253,6 +252,8 @@ def passed_on(analysis: Callable[..., Any]) -> dict[str, Described]:
     taken = signature(analysis).parameters
     if "parameters" not in taken:
         return {}
+    from duramen.analyses.select import selector_classes, variant_parameters
+
     without = {*signature(read).parameters, *taken, *variant_parameters()}
     return parameters_of_classes(selector_classes(), without)
 
@@ -260,6 +261,8 @@ def passed_on(analysis: Callable[..., Any]) -> dict[str, Described]:
 def choices(command: str, parameter: str) -> tuple[str, ...]:
     """Return the names that an option takes, to which plug-ins may add some; empty for others."""
     if (command, parameter) == ("select", "selector"):
+        from duramen.analyses.select import selector_classes
+
         return tuple(selector_classes())
     if command != "rank":
         return ()

@@ -34,7 +34,6 @@ from duramen.significance.resampling import (
 )
 from duramen.support import checks
 from duramen.support.arrays import FloatArray, IntArray
-from duramen.theory.subspaces.convergence import all_seen_probability, draws_needed
 
 # Selections below which intervals covered less often in simulations
 # (docs/explanation/tests/stability.md), also those of a stability above `_STABLE`.
@@ -638,6 +637,8 @@ def trees_needed(
     splits = np.bincount(tree, minlength=T)
     mean, seen, to_see = float(splits.mean()), 0.0, math.inf
     if q == 0:
+        from duramen.theory.subspaces.convergence import all_seen_probability, draws_needed
+
         to_see = draws_needed(p, K, risk) / mean if mean else math.inf
         seen = all_seen_probability(p, K, int(splits.sum()))
     else:

@@ -7,12 +7,10 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from scipy.special import stdtr
 
 from duramen.analyses.execution import Execution
 from duramen.data import EncodedTable, LearningSet, Target
 from duramen.data.target import sampled_rows, target_class
-from duramen.estimators.base import fit_by_parts
 from duramen.estimators.catalogue import FORESTS
 from duramen.findings.table import unequal_values
 from duramen.forests import Forest
@@ -171,6 +169,8 @@ def out_of_bag_accuracy(
         gains = np.bincount(np.unique(groups[seen], return_inverse=True)[1], gains)
         # Gains of one sign in all groups have this probability by chance: a bound for few groups.
         least = 0.5 ** len(gains)
+    from scipy.special import stdtr
+
     n, mean = len(gains), float(gains.mean())
     spread = float(gains.std(ddof=1) / np.sqrt(n)) if n > 1 else 0.0
     p_value = float(stdtr(n - 1, -mean / spread)) if spread else float(mean <= 0 or n == 1)
@@ -264,6 +264,8 @@ def grow_and_compute(
     raises; others are left out, as are those that a stop such as Ctrl-C leaves unfinished, once the
     first is there. Also returns the number of features that the forest splits on.
     """
+    from duramen.estimators.base import fit_by_parts  # the help of commands needs no scikit-learn
+
     used = np.zeros(inputs.data.n_columns, dtype=np.bool_)
     sums: dict[str, TreeSums] = {}
 
