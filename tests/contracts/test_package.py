@@ -6,6 +6,7 @@ import inspect
 import json
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -96,6 +97,33 @@ def test_matplotlib_is_imported_when_something_is_drawn(imported: dict[str, Any]
     assert not {"matplotlib", "duramen.plots"} & before
     assert "matplotlib.figure" in after
     assert "matplotlib.pyplot" not in after
+
+
+RANKING = """
+import json, sys
+from duramen.cli.app import run
+
+run(["rank", *sys.argv[1:], "--target", "y", "--test", "none", "--trees", "50", "-q"])
+print(json.dumps(sorted(sys.modules)))
+"""
+
+
+@pytest.mark.slow
+def test_a_ranking_imports_what_its_steps_need(tmp_path: Path) -> None:
+    """scikit-learn's base of estimators brings pandas and scipy.stats; nothing brings the rest."""
+    values = [17 * j % 80 / 8 for j in range(80)]
+    rows = [f"{u},{j * 7 % 11},{'ab'[u > 4]}" for j, u in enumerate(values)]
+    table = tmp_path / "table.csv"
+    table.write_text("\n".join(["u,v,y", *rows]))
+    words = [sys.executable, "-c", RANKING, table, "--out", tmp_path / "out"]
+    done = subprocess.run(words, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert page.count("<svg") >= 3
+    parts = ("ensemble", "feature_selection", "inspection", "linear_model", "metrics", "tree")
+    needless = {"matplotlib", "PIL", "polars", "dask", "networkx", "duramen.selection"}
+    needless |= {f"sklearn.{part}" for part in parts}
+    assert sorted(needless & set(json.loads(done.stdout))) == []
 
 
 def test_import_starts_no_thread_and_touches_no_state(imported: dict[str, Any]) -> None:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence, Sized
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from duramen.plots.svg import INK as INK
+from duramen.plots.svg import MUTED as MUTED
+from duramen.plots.svg import SvgAxes
 from duramen.results.summary import ACCENT as ACCENT
 from duramen.results.summary import AGAINST as AGAINST
 from duramen.support import checks
@@ -17,9 +20,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.colors import LinearSegmentedColormap
 
-# Ink and gray for text, white on blue.
-INK = "#1f2933"
-MUTED = "#7b8794"
 ON_ACCENT = "#fffffe"
 DASHES = ("-", "--", ":", "-.")
 
@@ -33,8 +33,11 @@ def axes_or_new(ax: Axes | None, width: float, height: float) -> Axes:
     return Figure(figsize=(width, height), layout="constrained").add_subplot()
 
 
-def tidy(ax: Axes) -> None:
+def tidy(ax: Any) -> None:
     """Leave out frame and tick marks; gray the rest."""
+    if isinstance(ax, SvgAxes):  # which have this look
+        return
+    ax.set_axisbelow(True)
     for spine in ax.spines.values():
         spine.set_visible(False)
     ax.tick_params(length=0, labelcolor=INK, labelsize=9)
@@ -58,7 +61,6 @@ def finish(
     ax.set_ylabel(ylabel)
     ax.locator_params(axis=ticks, nbins=nbins)
     ax.grid(axis=grid, color=MUTED, alpha=0.25, linewidth=0.6)
-    ax.set_axisbelow(True)
     tidy(ax)
     return ax
 
@@ -69,6 +71,15 @@ def feature_axis(ax: Axes, names: Sequence[str]) -> Axes:
     ax.set_ylim(len(names) - 0.4, -0.6)
     ax.axvline(0, color=MUTED, linewidth=0.8)
     return ax
+
+
+def fill_cells(ax: Any, values: FloatArray, most: float) -> None:
+    """Fill the cells of a heat map, from nothing for 0 and less to the accent color for `most`."""
+    positive = np.maximum(values, 0.0)
+    if isinstance(ax, SvgAxes):
+        ax.cells(positive / most, ACCENT)
+    else:
+        ax.pcolormesh(positive, cmap=signed_colors(), vmin=-most, vmax=most, snap=True)
 
 
 def in_cell(ax: Axes, row: int, column: int, text: str, *, strong: bool, size: float = 9) -> None:

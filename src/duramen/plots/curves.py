@@ -69,17 +69,16 @@ def found_curves(
     for name, line in lines.items():
         trees = _places(line.size)
         stands_out = name == chosen
-        (drawn,) = ax.plot(
+        ax.plot(
             trees,
             line[trees],
             color=ACCENT if stands_out else INK,
             linewidth=2.2 if stands_out else 1.2,
+            linestyle="-" if stands_out else (0, _DASHES[others % len(_DASHES)]),
             zorder=3 if stands_out else 2,
             label=label(name),
         )
-        if not stands_out:
-            drawn.set_dashes(_DASHES[others % len(_DASHES)])
-            others += 1
+        others += not stands_out
     ax.set_xlim(0, max(1, *(line.size - 1 for line in lines.values())) * 1.02)
     ax.set_ylim(0, max(float(line.max()) for line in lines.values()) * 1.1 or 1.0)
     ax.legend(frameon=False, fontsize=9, labelcolor=INK, loc="best", handlelength=2.6)
@@ -91,7 +90,7 @@ def _places(n: int) -> np.ndarray[tuple[int], np.dtype[np.intp]]:
     return np.unique(np.linspace(0, n - 1, min(n, _POINTS)).round().astype(np.intp))
 
 
-FOUND = figure(found_curves, (), lambda *_: 2.5)
+FOUND = figure(found_curves, (), lambda *_: 2.5, svg=True)
 
 
 def oob_error(errors: ArrayLike, *, what: str = "out-of-bag error", ax: Axes | None = None) -> Axes:
@@ -149,7 +148,7 @@ def oob_error(errors: ArrayLike, *, what: str = "out-of-bag error", ax: Axes | N
     return finish(ax, "number of trees", what)
 
 
-OOB_ERROR = figure(oob_error, (), lambda *_: 2.5)
+OOB_ERROR = figure(oob_error, (), lambda *_: 2.5, svg=True)
 
 
 STABILITY = "stability"

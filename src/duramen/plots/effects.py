@@ -98,7 +98,7 @@ def effect(result: FeatureEffect, *, of: str | None = None, ax: Axes | None = No
     return ax
 
 
-EFFECT = figure(effect, (FeatureEffect,), lambda *_: 2.3)
+EFFECT = figure(effect, (FeatureEffect,), lambda *_: 2.3, svg=True)
 
 
 _MOST = 300
@@ -292,4 +292,4 @@ def _curve(times: FloatArray, events: BoolArray) -> tuple[FloatArray, FloatArray
     return np.append(0.0, distinct), np.append(1.0, surviving)
 
 
-AGAINST_TARGET = figure(against_target, (), lambda *_: 2.3)
+AGAINST_TARGET = figure(against_target, (), lambda *_: 2.3, svg=True)

@@ -17,11 +17,11 @@ from duramen.plots.canvas import (
     axes_or_new,
     check_shown,
     feature_axis,
+    fill_cells,
     finish,
     in_cell,
     label,
     rows_height,
-    signed_colors,
     tidy,
 )
 from duramen.results.importances import Importances, MonteCarloSelection, PermutedImportances
@@ -90,7 +90,7 @@ def p_values(significance: Significance, *, ax: Axes | None = None) -> Axes:
     return finish(ax, "p-value", "features", ticks="y")
 
 
-P_VALUES = figure(p_values, (Significance,), lambda *_: 2.5)
+P_VALUES = figure(p_values, (Significance,), lambda *_: 2.5, svg=True)
 
 
 UNIT_TITLES = {
@@ -240,8 +240,7 @@ def by_degree(
         titles[last:] = [f"{last}+"]
     ax = axes_or_new(ax, 6.4, 1.1 + 0.26 * len(best))
     most = float(parts.max()) if parts.max() > 0 else 1.0
-    positive = np.maximum(parts, 0.0)
-    ax.pcolormesh(positive, cmap=signed_colors(), vmin=-most, vmax=most, snap=True)
+    fill_cells(ax, parts, most)
     scale = 10.0 ** (3 * math.floor(math.log10(most) / 3))
     for row, column in np.argwhere(parts >= 0.005 * most):
         amount, size = parts[row, column] / scale, 7.5 if len(titles) <= _FEW_COLUMNS else 6
@@ -258,7 +257,9 @@ def by_degree(
     return ax
 
 
-BY_DEGREE = figure(by_degree, (Importances,), lambda best, _: rows_height(len(best.names)))
+BY_DEGREE = figure(
+    by_degree, (Importances,), lambda best, _: rows_height(len(best.names)), svg=True
+)
 
 
 _LOGARITHM = "-log10 of p"

@@ -7,9 +7,10 @@ import os
 import re
 import sys
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from importlib import import_module
 from io import StringIO
 from itertools import count
@@ -24,6 +25,7 @@ from duramen.importances.measure import Measured
 from duramen.io import write_table
 from duramen.plots.canvas import ACCENT, INK, MUTED, ON_ACCENT
 from duramen.plots.importances import BY_DEGREE
+from duramen.plots.svg import SvgAxes
 from duramen.results.archive import Savable, Saved
 from duramen.results.importances import Importances
 from duramen.results.result import ResultFigure
@@ -451,6 +453,26 @@ def svg(section: Section, prefix: str) -> str:
     figure, of, options = section.figure or (None, None, {})
     if figure is None:
         raise ValueError(f"reports: the section {section.title!r} has no figure")
+    height = figure.height(of, options)
+    if figure.svg:
+        axes = SvgAxes(_INCHES, height)
+        figure.draw(of, **options, ax=axes)
+        box, body = f'viewBox="0 0 {axes.width:g} {axes.height:g}"', f"{axes.drawn()}</svg>"
+    else:
+        box, body = _by_matplotlib(partial(figure.draw, of, **options), height, prefix)
+    body = re.sub(r'\bid="', f'id="{prefix}-', body)
+    body = re.sub(r'(href="|url\()#', rf"\1#{prefix}-", body)
+    for color, variable in _VARIABLES.items():
+        body = body.replace(color, variable)
+    said = escape(printable(section.text, _LONGEST))
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" '
+        f'{box} role="img" aria-label="{said}">{body}'
+    )
+
+
+def _by_matplotlib(draw: Callable[..., Any], height: float, prefix: str) -> tuple[str, str]:
+    """Return the attribute ``viewBox`` of a figure, and its content to the end of the element."""
     # Figures of a page need no backend: that of MPLBACKEND need not exist here. One that exists is
     # the default for whoever draws later.
     backend = None if "matplotlib" in sys.modules else os.environ.pop("MPLBACKEND", None)
@@ -461,8 +483,8 @@ def svg(section: Section, prefix: str) -> str:
             matplotlib.rcParams["backend"] = backend
     from matplotlib.figure import Figure
 
-    canvas = Figure(figsize=(_INCHES, figure.height(of, options)), layout="constrained")
-    figure.draw(of, **options, ax=canvas.add_subplot())
+    canvas = Figure(figsize=(_INCHES, height), layout="constrained")
+    draw(ax=canvas.add_subplot())
     buffer = StringIO()
     style = {"svg.fonttype": "none", "svg.hashsalt": prefix, "font.family": "DejaVu Sans"}
     with matplotlib.rc_context(style), warnings.catch_warnings():
@@ -473,15 +495,8 @@ def svg(section: Section, prefix: str) -> str:
     drawn = buffer.getvalue()
     head, body = drawn[drawn.index("<svg") :].split(">", 1)
     box = re.search(r'viewBox="[^"]*"', head)
-    body = re.sub(r"<metadata>.*?</metadata>", "", body, flags=re.DOTALL)
-    body = re.sub(r'\bid="', f'id="{prefix}-', body)
-    body = re.sub(r'(href="|url\()#', rf"\1#{prefix}-", body)
-    for color, variable in _VARIABLES.items():
-        body = body.replace(color, variable)
-    said = escape(printable(section.text, _LONGEST))
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" '
-        f'{box.group(0) if box else ""} role="img" aria-label="{said}">{body}'
+    return box.group(0) if box else "", re.sub(
+        r"<metadata>.*?</metadata>", "", body, flags=re.DOTALL
     )
 
 

@@ -148,6 +148,7 @@ class ResultFigure:
     of: tuple[type, ...] = ()  # classes of results that it draws
     # Inches on the page of a report, from the result and the options.
     height: Callable[[Any, Mapping[str, Any]], float] = lambda *_: 6.0
+    svg: bool = False  # whether it can be drawn on `plots.svg.SvgAxes`, without matplotlib
 
 
 FIGURES: dict[str, ResultFigure] = {}
@@ -157,9 +158,11 @@ def figure(
     draw: Callable[..., Any],
     of: tuple[type, ...] = (),
     height: Callable[[Any, Mapping[str, Any]], float] = lambda *_: 6.0,
+    *,
+    svg: bool = False,
 ) -> ResultFigure:
     """Register a function under its own name; the first that fits a result draws it by default."""
-    FIGURES[draw.__name__] = ResultFigure(draw, of, height)
+    FIGURES[draw.__name__] = ResultFigure(draw, of, height, svg)
     return FIGURES[draw.__name__]
 
 
