@@ -87,8 +87,27 @@ CASES = {
         "'age'",
         "--na-values -999",
     ),
-    "dates": (csv(day=DAYS), "'day'", "--drop day"),
-    "dates as text": (csv(day=[day.strftime("%d.%m.%Y") for day in DAYS]), "'day'", "--drop day"),
+    "dates": (csv(day=DAYS), "'day' has dates, read as days since the first", "--drop day"),
+    "dates as text": (
+        csv(day=[day.strftime("%d.%m.%Y") for day in DAYS]),
+        "(day before month), read as days since the first, 2024-01-01",
+        "--as-text day",
+    ),
+    "dates of which nothing tells the order": (
+        csv(day=[f"{i % 7 + 1}/{(5 * i) % 12 + 1}/2024" for i in range(N)]),
+        "(month before day), where nothing tells the day from the month",
+        "--date-order day-first",
+    ),
+    "a word beside dates": (
+        csv(day=replaced(DAYS, [3], "in spring")),
+        "dates as text, but 'in spring' in 1 row",
+        "--na-values 'in spring'",
+    ),
+    "times of day": (
+        csv(at=[f"{i % 24:02d}:30" for i in range(N)]),
+        "'at' has times of day, read as seconds since midnight",
+        "--drop at",
+    ),
     "a constant column": (csv(site="A"), "'site'", "--drop site"),
     "a column twice": (csv(dose_mg=1000 * DOSE), "'dose_mg'", "--drop dose_mg"),
     "semicolons": (written(";"), "a.csv is separated by semicolons", "--separator semicolon"),
@@ -99,7 +118,7 @@ CASES = {
     ),
     "a target that names rows": (csv(y=[f"p{i}" for i in range(N)]), "'y'", "--target NAME"),
     "a target of one class": (csv(y="ill"), "'y'", "--target NAME"),
-    "a target of dates": (csv(y=DAYS), "'y'", "--target NAME"),
+    "a target of dates": (csv(y=DAYS), "'y' has dates", "--task regression"),
     "a class of few rows": (csv(y=rare(2)), "'rare' (2)", "--na-values rare --drop-missing-target"),
     "a class that is rare": (
         csv(y=np.where(np.arange(N) < 2, "ill", "well")),
@@ -153,7 +172,6 @@ CASES = {
 }
 # Tables that are refused; the others are read.
 REFUSES = {
-    "dates",
     "a target without some values",
     "a target that names rows",
     "a target of one class",
@@ -215,14 +233,15 @@ def test_nothing_is_said_of_a_clean_table(tmp_path):
 
 
 def test_all_findings_come_at_once(tmp_path):
-    columns = {"id": range(N), "name": [f"p{i}" for i in range(N)], "day": DAYS, "site": "A"}
-    csv(**columns, age=replaced(AGE, [4], "n/a?"))(tmp_path / "a.csv")
+    columns = {"id": range(N), "name": [f"p{i}" for i in range(N)], "site": "A"}
+    labels = replaced(clean()["y"], [2], "")
+    csv(**columns, age=replaced(AGE, [4], "n/a?"), y=labels)(tmp_path / "a.csv")
     result = run(tmp_path, "--target", "y", "--out", tmp_path / "out")
     assert result.exit_code == 2
     *notes, line = result.stderr.splitlines()
     assert ["'age'" in notes[0], "'site'" in notes[1], "'id', 'name'" in notes[2]] == [True] * 3
     assert "they were left out. Hint: --keep-identifiers keeps them" in notes[2]
-    assert "--drop day" in line
+    assert "--drop-missing-target" in line
 
 
 @pytest.mark.parametrize(

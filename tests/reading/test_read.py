@@ -188,12 +188,6 @@ def test_what_does_not_go_together_is_refused(arguments: dict[str, Any], message
         dm.read(frame, **arguments)
 
 
-def test_dates_are_refused_with_the_parameter_that_leaves_them_out() -> None:
-    frame = pd.DataFrame({"day": pd.date_range("2020-01-01", periods=N), **columns()})
-    with pytest.raises(ValueError, match=r"'day' has dates or times.*drop=\['day'\] leaves it out"):
-        dm.read(frame, "ill")
-
-
 def test_parameters_of_text_are_for_text(tmp_path: Path) -> None:
     pq.write_table(pa.table(columns()), tmp_path / "t.parquet")
     with pytest.raises(ValueError, match="decimal is for CSV and TSV files"):

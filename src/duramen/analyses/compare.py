@@ -124,7 +124,7 @@ def compare(
     Raises
     ------
     ValueError, TypeError
-        If an argument is not as described, or the table is refused, as for dates.
+        If an argument is not as described, or the table is refused.
     AnalysisInterrupted
         Ctrl-C once two splits are done; its attribute ``report`` has what is finished.
 

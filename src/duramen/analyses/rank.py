@@ -176,7 +176,7 @@ def rank(
     Raises
     ------
     ValueError, TypeError
-        If an argument is not as described, or the table is refused, as for dates and identifiers.
+        If an argument is not as described, or the table is refused.
     AnalysisInterrupted
         Ctrl-C once importances are computed; its attribute ``report`` has what is finished.
 

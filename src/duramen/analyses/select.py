@@ -152,7 +152,7 @@ def select(
     Raises
     ------
     ValueError, TypeError
-        If an argument is not as described, or the table is refused, as for dates.
+        If an argument is not as described, or the table is refused.
     AnalysisInterrupted
         Ctrl-C once the selector has a result; its attribute ``report`` has what is finished.
 

@@ -284,7 +284,7 @@ def describe(name: str | None) -> str:
 def refusal(type_name: str, function: str, name: str | None) -> str:
     """Return the message for a type that has no codes, with what to do about it."""
     hints = {
-        "turn it into numbers first, for instance days since a date, or the month": (
+        "turn it into numbers first, for instance days since a date; duramen.read does so": (
             "date time duration period"
         ),
         "decode it to text first": "bytes binary large_binary |s fixed_size_binary",

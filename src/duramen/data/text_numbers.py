@@ -107,7 +107,7 @@ def stray_values(name: str, labels: Sequence[Any], counts: IntArray) -> StrayVal
         return None
     is_number = np.array([_NUMBER.fullmatch(text) is not None for text in texts], dtype=bool)
     has_comma = np.array([_COMMA.fullmatch(text) is not None for text in texts], dtype=bool)
-    missing = np.array([_is_missing(text) for text in texts], dtype=bool)
+    missing = np.array([is_missing_word(text) for text in texts], dtype=bool)
     readable = is_number | has_comma
     n_present = counts[~missing].sum()
     if not n_present or counts[readable].sum() < _MOST * n_present:
@@ -267,10 +267,10 @@ def numbers_in_text(
         if not is_text(column.type) or name in as_text:
             continue
         some = column.slice(0, 4 * _SAMPLE).unique().drop_null().to_pylist()[:_SAMPLE]
-        if not some or not all(_is_missing(text) or _value(text, decimal) for text in some):
+        if not some or not all(is_missing_word(text) or _value(text, decimal) for text in some):
             continue
         texts = column.unique().drop_null().to_pylist()
-        read = {text: _value(text, decimal) for text in texts if not _is_missing(text)}
+        read = {text: _value(text, decimal) for text in texts if not is_missing_word(text)}
         values = {text: value for text, value in read.items() if value is not None}
         if len(values) < len(read) or not values:
             continue
@@ -317,7 +317,8 @@ def warned(
     return table
 
 
-def _is_missing(text: str) -> bool:
+def is_missing_word(text: str) -> bool:
+    """Return whether a text is empty or a usual sign of a missing value."""
     return text.strip().casefold() in MISSING
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from duramen.data.encoded import SPARSE, EncodedTable
-from duramen.data.provenance import Finding, columns, dropping, them
+from duramen.data.provenance import Finding, columns, dropping
 from duramen.data.recoding import without_unused
 from duramen.data.schema import KINDS
 from duramen.data.target import are_classes
@@ -69,7 +69,8 @@ def of_target(y: Any, name: str = "y", task: str = "auto") -> list[Finding]:
         return []
     if pa.types.is_temporal(column.type):
         what = f"target {quoted(name)} has dates or times, which are neither classes nor numbers"
-        return [Finding("target date", (name,), what, _ANOTHER, refused=True)]
+        hint = f"{_ANOTHER}, task='regression' explains the days since the first"
+        return [Finding("target date", (name,), what, hint, refused=True)]
     # Kind of the finding, sentence, hint, values.
     noted: list[tuple[str, str, str, list[Any]]] = []
     present = column.filter(pc.invert(pc.is_null(column, nan_is_null=True)))
@@ -215,7 +216,7 @@ _SAID = {
     IDENTIFIER: "{has} a different value in each row and look{s} like an identifier",
     "index": "{has} a name like that of an index saved with the table",
     "row order": "increase{s} from row to row, as row numbers do",
-    "date": "{has} dates as text, each of which is treated as a category",
+    "date": "{has} dates as text of several forms, each of which is treated as a category",
     "many values": "{has} different text in most rows, which raises {its} importance by chance",
     "duplicate": "{has} the same order of values as {of}, so that the importance is divided among "
     "them",
@@ -223,16 +224,6 @@ _SAID = {
 }
 _ONE = {"is_": "is", "has": "has", "s": "s", "its": "its"}
 _SEVERAL = {"is_": "are", "has": "have", "s": "", "its": "their"}
-
-
-def of_dates(names: Sequence[str]) -> list[Finding]:
-    """Refuse columns of dates, which cannot be encoded."""
-    if not names:
-        return []
-    have = "has" if len(names) == 1 else "have"
-    message = f"{columns(names)} {have} dates or times, which are not encoded"
-    hint = f"{dropping(names)}; or turn {them(names)} into numbers, such as days since a date"
-    return [Finding("date", tuple(names), message, hint, refused=True)]
 
 
 def of_names(table: pa.Table | ColumnStore) -> list[Finding]:
@@ -277,7 +268,7 @@ def of_names(table: pa.Table | ColumnStore) -> list[Finding]:
 def of_codes(table: EncodedTable | ColumnStore, named: Sequence[str] = ()) -> list[Finding]:
     """Find identifiers, constant and duplicate columns, and signs of missing values.
 
-    Columns of text that other findings name already, as nearly numbers, are no identifiers.
+    Columns that other findings name already, as dates or nearly numbers, are no identifiers.
     """
     # Kind of the finding, columns, values or columns in the sentence, hint.
     noted: list[tuple[str, Sequence[str], str, str]] = []
@@ -319,7 +310,9 @@ def of_codes(table: EncodedTable | ColumnStore, named: Sequence[str] = ()) -> li
                 of_kind[IDENTIFIER].append(name)
             elif 2 * m > present:
                 of_kind["many values"].append(name)
-        elif numeric[j] and m == present and (values == np.floor(values)).all():
+        elif (
+            numeric[j] and name not in named and m == present and (values == np.floor(values)).all()
+        ):
             steps = np.diff(values)
             if (steps == steps[0]).all() or _OF_ROWS.fullmatch(name.strip().lower()):
                 of_kind[IDENTIFIER].append(name)

@@ -16,9 +16,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from duramen.data import EncodedTable, Finding, LearningSet, SurvivalTarget, Target, encode
+from duramen.data.dates import DateOrder, Dates, arrow_of, dates_of, is_date, with_numbers
 from duramen.data.learning_sets import learning_set_of, refuse_beside
 from duramen.data.provenance import COUNTED, NUMBERED, Provenance, RowNames
 from duramen.data.recoding import without_unused
+from duramen.data.schema import resolve_kinds
 from duramen.data.sources import is_anndata
 from duramen.data.strata import covariate_strata
 from duramen.data.target import (
@@ -42,7 +44,6 @@ from duramen.findings.table import (
     left_out,
     merged_labels,
     of_codes,
-    of_dates,
     of_names,
     of_target,
 )
@@ -100,6 +101,7 @@ def read(
     names: Iterable[str] | None = None,
     kinds: Mapping[Any, str] | Sequence[str | None] | None = None,
     categorical: Sequence[str] = (),
+    date_order: DateOrder = "auto",
     samples: str | Path | Any = None,
     samples_id: str | None = None,
     samples_match: Literal["exact", "fold", "position"] = "exact",
@@ -121,8 +123,8 @@ def read(
     """Read a table and its target, and settle what its columns and rows are.
 
     Every analysis takes the result in place of ``X, y``. Columns that look like identifiers are
-    left out, dates and the like are refused, and what else is seldom meant is told in
-    ``provenance.findings``.
+    left out, dates are read as days since the first of their column (times of day in seconds), and
+    ``provenance.findings`` has what else is seldom meant.
 
     Parameters
     ----------
@@ -170,7 +172,9 @@ def read(
     kinds : mapping or sequence, optional
         Kinds of the columns, as for :func:`duramen.encode`.
     categorical : list of str
-        Column of numbers to treat as categorical.
+        Column of numbers or dates to treat as categorical.
+    date_order : {"auto", "day-first", "month-first"}
+        Order of day and month in dates such as 03/04/2024; auto decides by all dates of the table.
     samples : path or table, optional
         Sample annotations, such as classes: a table, paired with the source by the names of the
         rows.
@@ -184,8 +188,8 @@ def read(
     samples_features : list of str
         Column of the sample annotations to use as a feature, such as age.
     as_text : list of str
-        Column of text to leave as it is: numbers with units and the like are not read as numbers,
-        labels of a target that differ by case or spaces are not merged.
+        Column of text to leave as it is: dates, numbers with units and the like are not read as
+        numbers, labels of a target that differ by case or spaces are not merged.
     na_values : list of str
         Additional word for a missing value in CSV and TSV files, such as '?'.
     decimal : str, optional
@@ -225,7 +229,7 @@ def read(
     ------
     ValueError, TypeError, OSError
         If a parameter is not as described, a file cannot be read, a column is missing, or the table
-        is refused, as for dates.
+        is refused, as for a target with missing values.
 
     Examples
     --------
@@ -267,6 +271,7 @@ def read(
             raise ValueError("read: transpose is for files; transpose a table in memory yourself")
         else:
             table = _of_memory(source, samples, pairing, layer, names, kinds_asked)
+            table.as_text = as_text
         if table.file and isinstance(table.columns, nw.DataFrame):
             columns = table.columns.to_native()
             table.findings += of_names(columns) if isinstance(columns, pa.Table) else []
@@ -285,6 +290,8 @@ def read(
                 table.findings.append(Finding("names", (), message, hint))
         roles = {"event": event, "strata": strata, "groups": groups, "sample_weight": sample_weight}
         table.set_apart(target, roles, covariates, samples_features, drop, task)
+        if task == "regression" or isinstance(table.columns, nw.DataFrame):
+            table.read_dates(date_order, task, kinds, categorical)
         if drop_missing_target or missing == "drop":
             table.drop_rows(of_target=drop_missing_target, incomplete=missing == "drop")
         data = table.encoded(task, names, kinds, tuple(categorical), keep_identifiers, n_jobs)
@@ -347,6 +354,7 @@ class _Table:
         self.target, self.values = "", None  # name and values; None without a target
         self.roles: dict[str, tuple[str, Any]] = {}  # name and values by parameter
         self.covariates: dict[str, Any] = {}
+        self.dates: dict[str, Dates] = {}
         self.dropped_rows = 0
 
     def names(self) -> tuple[str, ...]:
@@ -546,6 +554,40 @@ class _Table:
             for column_of_names in naming:
                 self.row_names = replace(self.row_names, labels=column_of_names.labels)
 
+    def read_dates(
+        self, order: DateOrder, task: str, kinds: Any, categorical: Sequence[str]
+    ) -> None:
+        """Read columns of dates and times as numbers, unless they are to be text or categories."""
+        if task == "regression" and self.values is not None:
+            read, _ = dates_of({self.target: _arrow(self.values)}, order)
+            for how, self.values in read.values():
+                message = f"target {quoted(self.target)} has {how.kind}, read as {how.scale}"
+                hint = "target=NAME names another column"
+                self.findings.append(Finding("target date", (self.target,), message, hint))
+        frame = self.columns
+        if not isinstance(frame, nw.DataFrame):
+            return
+        asked = resolve_kinds(kinds, frame.columns, "read")
+        left = {name for name, kind in zip(frame.columns, asked, strict=True) if kind is not None}
+        left |= {*self.as_text, *categorical}
+        columns = {
+            name: column
+            for name, kind in frame.schema.items()
+            if not (kind.is_numeric() or kind == nw.Boolean)
+            and (column := arrow_of(frame, name)) is not None
+        }
+        texts = {
+            name: np.array(column.cast(pa.string()).to_pylist(), dtype=object)
+            for name, column in columns.items()
+            if name in left and is_date(column.type)
+        }
+        read, findings = dates_of({n: of for n, of in columns.items() if n not in left}, order)
+        self.findings += findings
+        self.dates = {name: how for name, (how, _) in read.items()}
+        numbers = {name: values for name, (_, values) in read.items()}
+        self.columns = with_numbers(frame, numbers | texts)
+        self.covariates |= {name: numbers[name] for name in self.covariates if name in numbers}
+
     def drop_rows(self, *, of_target: bool, incomplete: bool) -> None:
         """Leave out the rows where the target, or any feature too, is missing."""
         if of_target:
@@ -632,15 +674,11 @@ class _Table:
             findings += [one for one in of_event if one.kind not in ("one class", "imbalance")]
         if isinstance(self.columns, nw.DataFrame):
             frame = self.columns
-            dates = [name for name, kind in frame.schema.items() if kind.is_temporal()]
-            findings += of_dates(dates)
             for name in categorical:
                 if name not in frame.columns:
                     raise self.absent("categorical", name)
-            if len(dates) == len(frame.columns):
-                answered(findings, self.file, keep_identifiers=keep_identifiers)
-            native: Any = frame.drop(*dates).to_native()
-            nominal = dict.fromkeys((name for name in categorical if name not in dates), "nominal")
+            native: Any = frame.to_native()
+            nominal = dict.fromkeys(categorical, "nominal")
             if isinstance(native, pa.Table):
                 there = native.column_names
                 texts = [there[j] for j in places_of_text(native, there, self.as_text)]
@@ -655,7 +693,8 @@ class _Table:
                 else:
                     warn(warning)
             findings += of_stray_values(strays, self.file)
-            findings += of_codes(table, [*nominal, *(of_text.name for of_text in strays)])
+            dates = [name for one in findings if one.kind == "date" for name in one.columns]
+            findings += of_codes(table, [*nominal, *dates, *(one.name for one in strays)])
         elif categorical:
             raise ValueError(
                 f"read: categorical={list(categorical)!r} has no effect on an encoded table, such "
@@ -706,12 +745,6 @@ class _Table:
             if "strata" in rows:
                 columns["strata"] = _arrow(rows["strata"]).cast(pa.string()).dictionary_encode()
             covariates = pa.table(columns)
-            for field in covariates.schema:
-                if pa.types.is_temporal(field.type):
-                    raise ValueError(
-                        f"read: covariates {quoted(field.name)} holds dates; convert them to "
-                        "numbers, such as days"
-                    )
             try:
                 rows["strata"] = covariate_strata(covariates, outcome.labels)
             except ValueError as error:
@@ -741,6 +774,7 @@ class _Table:
             annotations=self.annotations,
             variants=table.variants if isinstance(table, ColumnStore) else None,
             covariates=covariates,
+            dates=self.dates,
         )
         return replace(data, provenance=provenance)
 

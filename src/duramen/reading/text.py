@@ -219,6 +219,8 @@ def answered(
                 hint += "columns"
             elif finding.kind == "missing code" and hint == READ_AS_MISSING:
                 hint = f"na_values={values[:1]!r} reads it as missing"
+            elif finding.kind == "date":
+                hint = f"na_values={values[:_LISTED]!r} reads {them(values)} as missing"
         refused = finding.refused and not (keep_identifiers and finding.kind == "target identifier")
         answers.append(replace(finding, hint=hint, refused=refused))
     if refusals := [finding for finding in answers if finding.refused]:

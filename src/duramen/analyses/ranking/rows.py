@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.data import EncodedTable, LearningSet, encode
+from duramen.data.dates import arrow_of, with_numbers
 from duramen.data.provenance import RowNames
 from duramen.importances import local_mdi
 from duramen.importances.refit import leaves_rows_out
@@ -56,6 +57,10 @@ class RowImportances(Savable):
         Whether a row went down the trees that were grown without it.
     new : bool
         Whether the rows are new, not of the table that the forest was grown on.
+    notes : tuple of str
+        Remarks on the importances.
+    dates : dict
+        Distinct values of the columns of dates, ascending, as text.
     """
 
     names: tuple[str, ...]
@@ -68,6 +73,7 @@ class RowImportances(Savable):
     out_of_bag: bool
     new: bool = False
     notes: tuple[str, ...] = ()
+    dates: dict[str, list[str]] = field(default_factory=dict)
 
     @property
     def references(self) -> tuple[str, ...]:
@@ -100,6 +106,8 @@ class RowImportances(Savable):
         for j in np.unique(feature).tolist():
             if j in self.table.labels:
                 texts = list(map(str, self.table.labels[j].tolist()))
+            elif self.table.names[j] in self.dates:
+                texts = [*self.dates[self.table.names[j]]]
             else:
                 numbers = np.asarray(self.table.values(j), dtype=np.float64)
                 texts = [f"{number:.6g}" for number in numbers.tolist()]
@@ -228,7 +236,16 @@ def rows_asked(explain: Any, explain_rows: Any, data: LearningSet[Any]) -> RowsA
                 f"rank: explain_rows: the rows lack {len(lacking):,} of the {p:,} features, "
                 f"{lacking[0]!r} the first"
             )
-        new = frame.select(list(data.names)).to_native()
+        frame = frame.select(list(data.names))
+        try:
+            dates = {
+                name: how.numbers_of(arrow_of(frame, name), name)
+                for name, how in data.provenance.dates.items()
+                if name in data.names
+            }
+        except ValueError as error:
+            raise ValueError(f"rank: explain_rows: {error}") from None
+        new = with_numbers(frame, dates).to_native()
     elif np.ndim(new) != 2 or np.shape(new)[1] != p:
         raise ValueError(
             f"rank: explain_rows must have the {p:,} features of the table, got the shape "
@@ -303,6 +320,11 @@ def importances_of_rows(
             out_of_bag=out_of_bag,
             new=table is new,
             notes=notes,
+            dates={
+                name: [how.label(number) for number in table.values(j).tolist()]
+                for j, name in enumerate(table.names)
+                if (how := data.provenance.dates.get(name)) is not None
+            },
         )
         results.append(explained)
     return tuple(results)

@@ -1,0 +1,380 @@
+"""Dates and times as numbers: days since the first one, or seconds."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Any, Literal, TypeAlias
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from duramen.data.provenance import Finding, columns, dropping
+from duramen.data.text_numbers import is_missing_word
+from duramen.results.summary import counted
+from duramen.support.arrays import FloatArray
+from duramen.support.arrow import is_text, pa, pc
+from duramen.support.text import quoted
+
+DateOrder: TypeAlias = Literal["auto", "day-first", "month-first"]
+
+_SAMPLE = 64  # distinct values that are looked at first
+_FEWEST = 3  # distinct values like 2020-01, which may also be codes
+_MOST_STRAY = 0.1  # fraction of the distinct values that are no dates beside dates
+_SHOWN = 3
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_NAME = (
+    "(?P<name>jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|"
+    r"sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\.?"
+)
+_CLOCK = (
+    r"(?P<hour>\d{1,2}):(?P<minute>\d\d)(?::(?P<second>\d\d)(?:[.,](?P<fraction>\d{1,9}))?)?"
+    r"(?:\s*(?P<half>[ap])\.?m\.?)?"
+)
+_AFTER = rf"(?:(?:t|,?\s+){_CLOCK}\s*(?P<zone>z|utc|gmt|[+-]\d\d:?\d\d)?)?"
+_YEAR, _MONTH, _DAY = r"(?P<year>\d{4})", r"(?P<month>\d{1,2})", r"(?P<day>\d{1,2})"
+_ANY_YEAR = r"(?P<year>\d{4}|\d\d)"
+_NUMBERS, _TIME, _MONTHLY = "numbers", "time", "year and month"
+_FORMS = {
+    form: re.compile(rf"\s*{pattern}\s*", re.IGNORECASE | re.ASCII)
+    for form, pattern in {
+        "year, month, day": rf"{_YEAR}(?P<sign>[-/.]){_MONTH}(?P=sign){_DAY}{_AFTER}",
+        _NUMBERS: rf"{_DAY}(?P<sign>[-/.]){_MONTH}(?P=sign){_ANY_YEAR}{_AFTER}",
+        "day, month, year": rf"{_DAY}[-/. ]*{_NAME}[-/, ]*{_ANY_YEAR}{_AFTER}",
+        "month, day, year": rf"{_NAME}[-/ ]*{_DAY}(?:st|nd|rd|th)?[-/, ]+{_YEAR}{_AFTER}",
+        _MONTHLY: rf"{_YEAR}-(?P<month>\d\d)",
+        "month and year": rf"{_NAME}[-/, ]+{_YEAR}",
+        _TIME: _CLOCK,
+    }.items()
+}
+"""Forms of dates in text; of `_NUMBERS` the month may also stand before the day."""
+
+
+@dataclass(frozen=True)
+class Dates:
+    """How a column of dates or times is read as numbers.
+
+    Attributes
+    ----------
+    kind : {"dates", "times of day", "durations"}
+        Content of the column.
+    unit : {"days", "seconds"}
+        Unit of the numbers.
+    first : numpy.datetime64 or None
+        Date whose number is 0; None for times of day and durations.
+    form : str
+        Form of dates in text; empty for a column with a type of dates.
+    day_first : bool
+        Whether the day stands before the month in text where both are numbers.
+    """
+
+    kind: Literal["dates", "times of day", "durations"]
+    unit: Literal["days", "seconds"]
+    first: np.datetime64 | None
+    form: str = ""
+    day_first: bool = True
+
+    @property
+    def scale(self) -> str:
+        """Return unit and origin of the numbers."""
+        if self.first is None:
+            return f"{self.unit}{' since midnight' if self.kind == 'times of day' else ''}"
+        return f"{self.unit} since the first, {self.label(0.0)}"
+
+    def numbers(self, times: NDArray[Any]) -> FloatArray:
+        """Return dates, or durations, in the unit; NaN where missing."""
+        since = times if self.first is None else times - self.first
+        unit = np.timedelta64(1, "D" if self.unit == "days" else "s")
+        return np.asarray(since / unit, dtype=np.float64)
+
+    def numbers_of(self, column: Any, name: str) -> FloatArray:
+        """Return further values of the column as numbers; NaN where missing.
+
+        Raises
+        ------
+        ValueError
+            If a value is no date, or one of another form.
+        """
+        if self.form and is_text(column.type):
+            read = _read(_words(column), self.form, self.day_first)
+            if stray := [word for word, time in read.items() if time is None]:
+                raise ValueError(
+                    f"column {quoted(name)} must hold {self.kind} in the form of the table "
+                    f"({self.form}), got {quoted(stray[0])}"
+                )
+            return self.numbers(_times_of_text(column, read))
+        if pa.types.is_null(column.type):
+            return np.full(len(column), np.nan)
+        kind, times = _times(column) if is_date(column.type) else ("", np.zeros(0))
+        if kind != self.kind:
+            raise ValueError(
+                f"column {quoted(name)} must hold {self.kind}, as in the table, got {column.type}"
+            )
+        return self.numbers(times)
+
+    def label(self, number: float) -> str:
+        """Return a number as the date, or the time, for which it stands."""
+        since = timedelta(**{self.unit: number})
+        if self.first is None:
+            return str(timedelta(seconds=round(since.total_seconds())))
+        moment = self.first + np.timedelta64(since)
+        day = moment.astype("M8[D]")
+        return str(day if moment == day else moment.astype("M8[s]")).replace("T", " ")
+
+
+def is_date(kind: Any) -> bool:
+    """Return whether a type of Arrow is that of dates, times of day or durations."""
+    return bool(pa.types.is_temporal(kind) and not pa.types.is_interval(kind))
+
+
+def dates_of(
+    table: Mapping[str, Any], order: DateOrder = "auto"
+) -> tuple[dict[str, tuple[Dates, FloatArray]], list[Finding]]:
+    """Read the columns of dates and times of a table as numbers.
+
+    A column of text is read where all of its values, usual words for missing values aside, are
+    dates of one form. Where day and month are both numbers, the order follows from a number above
+    12, else from points between them, from a day that is the same in all rows, from rows in the
+    order of time, or from other columns of the table; at last, the month comes first.
+
+    Parameters
+    ----------
+    table : mapping
+        Arrow arrays of any type by name.
+    order : {"auto", "day-first", "month-first"}
+        Order of day and month where both are numbers.
+
+    Returns
+    -------
+    read : dict
+        How each column of dates is read, and its numbers, by name.
+    findings : list of Finding
+        Columns that are read, and columns of text that hold other words beside dates.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from duramen.data.dates import dates_of
+    >>> read, findings = dates_of({"visit": pa.array(["03.02.2024", "13.02.2024", "?"])})
+    >>> read["visit"][1].tolist()
+    [0.0, 10.0, nan]
+    >>> findings[0].message[:69]
+    "column 'visit' has dates as text, such as '03.02.2024' (day before mon"
+    """
+    read: dict[str, tuple[Dates, FloatArray]] = {}
+    findings = list[Finding]()
+    alike: dict[tuple[Dates, str], list[str]] = defaultdict(list)  # columns with one remark
+    texts: dict[str, tuple[str, list[str]]] = {}
+    for name, column in table.items():
+        if is_date(column.type):
+            read[name] = _numbered(*_times(column))
+            alike[replace(read[name][0], first=None), ""].append(name)
+        elif is_text(column.type) and (form := _form_of(column)):
+            texts[name] = form, _words(column)
+    day_first = {
+        name: _day_first(words) if order == "auto" else order == "day-first"
+        for name, (form, words) in texts.items()
+        if form == _NUMBERS
+    }
+    settled = {first for first in day_first.values() if first is not None}
+    for name, (form, words) in texts.items():
+        first, remark = day_first.get(name, True), ""
+        if form == _NUMBERS:
+            if first is None and len(settled) == 1:
+                first = next(iter(settled))
+            remark = f" ({'day before month' if first else 'month before day'})"
+            remark += ", where nothing tells the day from the month" if first is None else ""
+        if any(_has_short_year(word, form) for word in words):
+            remark += ", with years of two digits from 1969 to 2068"
+        moments = _read(words, form, bool(first))
+        stray = [word for word, moment in moments.items() if moment is None]
+        if len(stray) == len(words) or len(stray) > max(1, _MOST_STRAY * len(words)):
+            continue
+        if stray:
+            findings.append(_of_stray(name, table[name], stray))
+            continue
+        kind: Any = "times of day" if form == _TIME else "dates"
+        times = _times_of_text(table[name], moments)
+        read[name] = _numbered(kind, times, form, bool(first))
+        alike[replace(read[name][0], first=None), remark].append(name)
+    findings += [
+        _of_dates(names, read[names[0]][0], remark, texts) for (_, remark), names in alike.items()
+    ]
+    return read, findings
+
+
+def arrow_of(frame: nw.DataFrame[Any], name: str) -> Any:
+    """Return a column of a data frame as an Arrow array; None where Arrow has no type for it."""
+    series = frame[name]
+    native = series.to_native()
+    if series.implementation.is_pandas() and type(native.dtype).__name__ == "PeriodDtype":
+        native = native.dt.to_timestamp()
+    try:
+        pandas = series.implementation.is_pandas()
+        return pa.array(native, from_pandas=True) if pandas else series.to_arrow()
+    except (pa.ArrowException, TypeError, ValueError):
+        return None
+
+
+def with_numbers(frame: nw.DataFrame[Any], numbers: Mapping[str, FloatArray]) -> nw.DataFrame[Any]:
+    """Return a data frame with numbers in place of some of its columns."""
+    backend: Any = frame.implementation
+    if not numbers:
+        return frame
+    return frame.with_columns(
+        *(nw.new_series(name, values, backend=backend) for name, values in numbers.items())
+    )
+
+
+def _of_dates(
+    names: Sequence[str], how: Dates, remark: str, texts: Mapping[str, tuple[str, list[str]]]
+) -> Finding:
+    """Return the finding about columns of dates that are read in one way."""
+    have = "has" if len(names) == 1 else "have"
+    scale = how.scale
+    if len(names) > 1 and how.first is not None:
+        scale = f"{how.unit} since the first of each column"
+    hint, text = dropping(names), ""
+    if how.form:
+        text = f" as text, such as {quoted(texts[names[0]][1][0])}{remark}"
+        hint = f"as_text={[*names]!r} keeps the text"
+        if "nothing tells" in remark:
+            hint = f"date_order='day-first' puts the day first; {hint}"
+    message = f"{columns(names)} {have} {how.kind}{text}, read as {scale}"
+    return Finding("date", tuple(names), message, hint)
+
+
+def _of_stray(name: str, column: Any, stray: Sequence[str]) -> Finding:
+    """Return the finding about a column of dates among which some text is no date."""
+    rows = int(pc.sum(pc.is_in(column, pa.array(stray, column.type))).as_py())
+    words = f"{', '.join(map(quoted, stray[:_SHOWN]))}{', ...' if len(stray) > _SHOWN else ''}"
+    message = (
+        f"column {quoted(name)} has dates as text, but {words} in {counted(rows, 'row')}, so that "
+        "each date is treated as a category"
+    )
+    return Finding("date", (name,), message, "write dates of one form there", values=tuple(stray))
+
+
+def _words(column: Any) -> list[str]:
+    """Return the distinct texts of a column but words for missing values, in their order."""
+    words = column.unique().drop_null().to_pylist()
+    return [w for w in words if not (is_missing_word(w) or w.startswith("0000-00-00"))]
+
+
+def _form_of(column: Any) -> str:
+    """Return the form of most of the first texts of a column; "" where they are no dates."""
+    words = _words(column.slice(0, 4 * _SAMPLE))[:_SAMPLE]
+    for form, pattern in _FORMS.items():
+        matching = sum(pattern.fullmatch(word) is not None for word in words)
+        if (
+            matching
+            and matching >= (1 - _MOST_STRAY) * len(words) - 1
+            and 2 * matching > len(words)
+        ):
+            return form if form != _MONTHLY or matching >= _FEWEST else ""
+    return ""
+
+
+def _has_short_year(word: str, form: str) -> bool:
+    match = _FORMS[form].fullmatch(word)
+    return match is not None and len(match.groupdict().get("year") or "") == 2
+
+
+def _day_first(words: Iterable[str]) -> bool | None:
+    """Tell whether the day stands before the month; None where dates do not tell."""
+    matches = [match for word in words if (match := _FORMS[_NUMBERS].fullmatch(word))]
+    before, after = ({int(match[part]) for match in matches} for part in ("day", "month"))
+    if max(before) > 12 or max(after) > 12:
+        return max(before) > 12
+    if all(match["sign"] == "." for match in matches):
+        return True
+    if (len(before) == 1) != (len(after) == 1) and len(matches) >= _FEWEST:
+        return len(before) == 1  # the same day of all months
+    ordered = set()
+    for day_first in (True, False):
+        moments = [_moment(match, day_first) for match in matches]
+        if None not in moments and sorted(moments) in (moments, moments[::-1]):
+            ordered.add(day_first)
+    return ordered.pop() if len(ordered) == 1 else None
+
+
+def _read(words: Iterable[str], form: str, day_first: bool) -> dict[str, Any]:
+    """Return the moment of each text, or the time of day; None where it is none."""
+    pattern = _FORMS[form]
+    return {
+        word: None if (match := pattern.fullmatch(word)) is None else _moment(match, day_first)
+        for word in words
+    }
+
+
+def _moment(match: re.Match[str], day_first: bool) -> Any:
+    """Return the moment of a match, in UTC where it has a zone, or the time of day."""
+    parts: dict[str, str | None] = match.groupdict()
+    hour = int(parts.get("hour") or 0)
+    if half := parts.get("half"):
+        hour = hour % 12 + 12 * (half.lower() == "p")
+    minute, second = int(parts.get("minute") or 0), int(parts.get("second") or 0)
+    if hour > 23 or minute > 59 or second > 59:
+        return None
+    micros = int((parts.get("fraction") or "0")[:6].ljust(6, "0"))
+    time = timedelta(hours=hour, minutes=minute, seconds=second, microseconds=micros)
+    if match.re is _FORMS[_TIME]:
+        return time
+    year, name = parts["year"] or "", parts.get("name")
+    month = 1 + _MONTHS.index(name[:3].lower()) if name else int(parts["month"] or 1)
+    day = int(parts.get("day") or 1)
+    if match.re is _FORMS[_NUMBERS] and not day_first:
+        day, month = month, day
+    if len(year) == 2:
+        year = f"{20 if int(year) < 69 else 19}{year}"
+    zone, shift = parts.get("zone") or "", timedelta()
+    if zone[:1] in ("+", "-"):
+        shift = timedelta(hours=int(zone[:3]), minutes=int(f"{zone[0]}{zone[-2:]}"))
+    try:
+        return datetime(int(year), month, day) + time - shift
+    except (ValueError, OverflowError):
+        return None
+
+
+def _times_of_text(column: Any, moments: Mapping[str, Any]) -> NDArray[Any]:
+    """Return the moments, or times of day, of a column of text."""
+    kind = "m8[us]" if any(isinstance(m, timedelta) for m in moments.values()) else "M8[us]"
+    return np.array([moments.get(word) for word in column.to_pylist()], dtype=kind)
+
+
+def _times(column: Any) -> tuple[Any, NDArray[Any]]:
+    """Return what a column of dates holds, and its moments or durations.
+
+    Dates with a zone are those of the clock there; other moments are in UTC.
+    """
+    kind = column.type
+    if pa.types.is_time(kind):
+        micros = column.cast(pa.time64("us"), safe=False).cast(pa.int64())
+        return "times of day", np.asarray(micros.cast(pa.duration("us")))
+    if pa.types.is_duration(kind):
+        return "durations", np.asarray(column.cast(pa.duration("us"), safe=False))
+    if getattr(kind, "tz", None) is not None:
+        local = np.asarray(pc.local_timestamp(column).cast(pa.timestamp("us"), safe=False))
+        if (local.astype("M8[D]") == local)[~np.isnat(local)].all():
+            return "dates", local
+    return "dates", np.asarray(column.cast(pa.timestamp("us"), safe=False), dtype="M8[us]")
+
+
+def _numbered(
+    kind: Any, times: NDArray[Any], form: str = "", day_first: bool = True
+) -> tuple[Dates, FloatArray]:
+    """Return moments, or durations, as numbers: in days, or in seconds within two days."""
+    present, first = times[~np.isnat(times)], None
+    day = np.timedelta64(1, "D")
+    if kind == "dates":
+        first = present.min() if len(present) else np.datetime64(0, "us")
+        in_days = (present == present.astype("M8[D]")).all() or np.ptp(present) >= 2 * day
+        first = first.astype("M8[D]").astype("M8[us]") if in_days else first
+    else:
+        in_days = kind == "durations" and (present % day == np.timedelta64(0)).all()
+    how = Dates(kind, "days" if in_days else "seconds", first, form, day_first)
+    return how, how.numbers(times)
