@@ -238,3 +238,38 @@ def test_rows_left_out_leave_identifiers_and_constants_to_be_found():
     data = dm.read(dm.encode(frame), np.array(target, dtype=object), drop_missing_target=True)
     assert data.names == ("site", "dose")
     assert {finding.kind for finding in data.provenance.findings} == {"identifier", "constant"}
+
+
+@pytest.mark.parametrize(
+    ("labels", "names"),
+    [
+        ([400, 402, 7], ("400", "402", "7")),
+        ([400.5, 402.0, 7.0], ("400.5", "402.0", "7.0")),
+        (range(3), ("0", "1", "2")),
+        ([1, "b", 2.5], ("1", "b", "2.5")),
+        ([("mean", "a"), ("mean", "b"), ("id", "")], ("mean_a", "mean_b", "id")),
+    ],
+)
+def test_labels_of_columns_are_their_names(labels: Any, names: tuple[str, ...]) -> None:
+    values = np.random.default_rng(0).normal(size=(N, 3))
+    frame = pd.DataFrame(values)
+    frame.columns = pd.MultiIndex.from_tuples(labels) if "id" in names else pd.Index(labels)
+    assert dm.read(frame, columns()["ill"]).names == names
+    assert dm.read(frame, labels[2]).names == names[:2]
+    assert dm.read(frame, frame[labels[2]]).names == names[:2]
+    assert dm.read(frame, labels[2], drop=[labels[0]]).names == names[1:2]
+    report = dm.rank(frame, labels[2], n_estimators=5, test="none", explain_rows=frame[:2])
+    assert set(report.rows[0].columns()["feature"]) <= {*names}
+    if len({*map(type, labels)}) == 1:
+        forest = dm.RandomForestRegressor(3, random_state=0).fit(frame, values[:, 0])
+        assert dm.importances.mdi(forest).names == names
+        assert not hasattr(forest, "feature_names_in_")  # as scikit-learn: names are text
+        assert len(forest.predict(values)) == N
+
+
+def test_names_that_two_columns_have_are_refused() -> None:
+    frame = pd.DataFrame([[1, 2, 3]], columns=["a", "b", "b"])
+    with pytest.raises(ValueError, match="not unique: 'b' occurs more than once"):
+        dm.read(frame)
+    with pytest.raises(ValueError, match="not unique: '1' occurs more than once"):
+        dm.read(frame.set_axis([1, "1", "c"], axis=1))

@@ -50,7 +50,8 @@ def encode(
         ``X`` has the rows and whose variables are the columns; an `EncodedTable`, which is returned
         as it is; or a `ColumnStore`, which is mapped into memory.
     names : iterable of str, optional
-        Names of the columns; by default those of the table, else ``x0``, ``x1``, ...
+        Names of the columns; by default the labels of the table as text, those of a MultiIndex
+        joined by ``_``, else ``x0``, ``x1``, ...
     kinds : str, mapping or sequence, optional
         "numeric", "ordinal" or "nominal": one for all columns, a mapping from names or indices, or
         a sequence with one entry a column (None: decide by type). By type, numbers and booleans
@@ -133,7 +134,7 @@ def encode(
         source,
         chosen,
         asked,
-        named=names is not None or source.names is not None,
+        named=names is not None or source.named,
         n_threads=check_jobs(function, n_jobs),
         function=function,
     )
@@ -258,11 +259,8 @@ def routing_values(
     and all columns are numeric.
     """
     table = X if isinstance(X, EncodedTable) else open_source(X, function)
-    names, matrix = table.names, None
-    if isinstance(table, EncodedTable):
-        names = table.names if table.named else None
-    elif not schema.labels:
-        matrix = table.matrix
+    names = table.names if table.named else None
+    matrix = None if isinstance(table, EncodedTable) or schema.labels else table.matrix
     if schema.named and names is not None and tuple(names) != schema.names:
         unseen, absent = set(names) - set(schema.names), set(schema.names) - set(names)
         lines = ["The feature names should match those that were passed during fit."]

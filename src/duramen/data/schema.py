@@ -24,21 +24,18 @@ def default_names(n_columns: int) -> tuple[str, ...]:
     return tuple([f"x{j}" for j in range(n_columns)])
 
 
-def names_of_labels(labels: Iterable[Any], function: str) -> tuple[str, ...] | None:
-    """Return the column labels of a table as names, or None where none of them is a string."""
-    labels = list(labels)
-    kinds_of_label = set(map(type, labels))
-    strings = [issubclass(kind, str) for kind in kinds_of_label]
-    if any(strings) and not all(strings):
-        types = sorted(kind.__qualname__ for kind in kinds_of_label)
-        raise TypeError(
-            f"{function}: Feature names are only supported if all input features have string "
-            f"names, but your input has {types} as feature name / column name types. If you want "
-            "feature names to be stored and validated, you must convert them all to strings, by "
-            "using X.columns = X.columns.astype(str) for example."
-        )
-    _require_unique(labels, function)
-    return tuple(labels) if any(strings) else None
+def name_of_label(label: Any) -> str:
+    """Return the label of a column as its name: that of a MultiIndex is joined by ``_``."""
+    if isinstance(label, tuple):
+        return "_".join([part for part in map(str, label) if part])
+    return str(label)
+
+
+def names_of_labels(labels: Iterable[Any], function: str) -> tuple[str, ...]:
+    """Return the column labels of a table as names."""
+    names = tuple([name_of_label(label) for label in labels])
+    _require_unique(names, function)
+    return names
 
 
 def check_names(names: Iterable[str], n_columns: int, function: str) -> tuple[str, ...]:
@@ -61,9 +58,10 @@ def check_names(names: Iterable[str], n_columns: int, function: str) -> tuple[st
 
 def _require_unique(names: Sequence[Any], function: str) -> None:
     if repeated := shown_repeated(names):
+        occur = "occur" if ", " in repeated else "occurs"
         raise ValueError(
-            f"{function}: the column names are not unique: {repeated} occur more than once; "
-            "rename them, or pass names="
+            f"{function}: the column names are not unique: {repeated} {occur} more than once; "
+            "rename the columns, or give names"
         )
 
 

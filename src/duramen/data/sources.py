@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.data.schema import default_names, names_of_labels
+from duramen.data.schema import default_names, name_of_label, names_of_labels
 from duramen.support import checks
 from duramen.support.arrays import IntArray, array_of, is_missing, unmasked
 from duramen.support.arrow import is_number, is_text, pa, pc
@@ -66,6 +66,7 @@ class Source(Protocol):
     n_rows: int
     n_columns: int
     names: tuple[str, ...] | None  # that the container itself gives
+    named: bool  # whether they were text, as scikit-learn asks of names
 
     @property
     def matrix(self) -> NDArray[Any] | None:
@@ -100,10 +101,19 @@ def open_source(X: Any, function: str) -> ArraySource | SparseSource | FrameSour
         if type(X).__module__.partition(".")[0] == "pyarrow":
             labels = X.schema.names
             X = pa.Table.from_batches([X]) if isinstance(X, pa.RecordBatch) else X
-        names_of_labels(labels, function)  # repeated names have an error of ours
+        names = names_of_labels(labels, function)  # repeated names have an error of ours
+        types = {type(label) for label in labels}
+        if len(types) > 1 and any(issubclass(kind, str) for kind in types):
+            shown = sorted(kind.__qualname__ for kind in types)
+            raise TypeError(
+                f"{function}: Feature names are only supported if all input features have string "
+                f"names, but your input has {shown} as feature name / column name types. If you "
+                "want feature names to be stored and validated, you must convert them all to "
+                "strings, by using X.columns = X.columns.astype(str) for example."
+            )
         frame = nw.from_native(X, eager_only=True, pass_through=True)
         if isinstance(frame, nw.DataFrame):
-            return FrameSource(frame, list(labels), function)
+            return FrameSource(frame, list(labels), names)
     if isinstance(X, str | bytes | dict | set) or X is None:
         raise TypeError(
             f"{function}: X is a {type(X).__name__}; give a two-dimensional array, a data frame, "
@@ -122,6 +132,7 @@ class ArraySource:
     """A NumPy array of two dimensions."""
 
     names: tuple[str, ...] | None = None
+    named = False
     stored: Stored | None = None
 
     def __init__(self, X: NDArray[Any], function: str) -> None:
@@ -156,6 +167,7 @@ class SparseSource:
     """A scipy sparse matrix, whose columns are read from what is stored of them."""
 
     names: tuple[str, ...] | None = None
+    named = False
     matrix: NDArray[Any] | None = None
 
     def __init__(self, X: Any, function: str) -> None:
@@ -218,9 +230,9 @@ class FrameSource:
 
     stored: Stored | None = None
 
-    def __init__(self, frame: Any, labels: Sequence[Any], function: str) -> None:
+    def __init__(self, frame: Any, labels: Sequence[Any], names: tuple[str, ...]) -> None:
         self.n_rows, self.n_columns = frame.shape
-        self.names = names_of_labels(labels, function)
+        self.names, self.named = names, all(isinstance(label, str) for label in labels)
         self._frame, self._labels = frame, labels
 
     @cached_property
@@ -292,7 +304,7 @@ def refusal(type_name: str, function: str, name: str | None) -> str:
             "list struct array large_list map fixed_size_list"
         ),
     }
-    hint = "every entry or argument must be a string or a number: convert it first"
+    hint = "each entry of this argument must be a string or a number: convert it first"
     for advice, begins in hints.items():
         if type_name.lower().startswith(tuple(begins.split())):
             hint = advice
@@ -532,13 +544,25 @@ def shape_of(X: Any) -> tuple[int, int] | None:
     return int(shape[0]), int(shape[1])
 
 
-def names_of(X: Any) -> list[Any] | None:
+def names_of(X: Any) -> list[str] | None:
     """Return the names of the columns of a data frame; None for anything else."""
     if hasattr(X, "as_table"):  # a store, whose schema is read from disk
         return None
     arrow = type(X).__module__.partition(".")[0] == "pyarrow"
     names = X.schema.names if arrow else getattr(X, "columns", getattr(X, "names", None))
-    return None if names is None or callable(names) else list(names)
+    return None if names is None or callable(names) else list(map(name_of_label, names))
+
+
+def with_text_names(X: Any, function: str) -> Any:
+    """Return a data frame of pandas whose labels of columns are text; others as they are."""
+    if type(X).__module__.partition(".")[0] != "pandas":
+        return X
+    names = names_of_labels(X.columns, function)
+    if all(isinstance(label, str) for label in X.columns):
+        return X
+    X = X.copy(deep=False)
+    X.columns = list(names)
+    return X
 
 
 def categorical_kinds(

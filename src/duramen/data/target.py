@@ -696,8 +696,8 @@ def target_array(y: Any, *, n_rows: int | None = None, function: str = "fit") ->
         except (TypeError, ValueError):
             shown = ", ".join(sorted(t.__name__ for t in types))
             raise TypeError(
-                f"{function}: y holds values of the types {shown}; all must be strings, or all "
-                "numbers: argument must be a string or a number"
+                f"{function}: y holds values of the types {shown}; each entry of this argument "
+                "must be a string or a number, and all of one kind"
             ) from None
         if kind is float:
             refuse_merged(values, "y", function)

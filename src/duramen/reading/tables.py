@@ -20,8 +20,8 @@ from duramen.data.dates import DateOrder, Dates, arrow_of, dates_of, is_date, wi
 from duramen.data.learning_sets import learning_set_of, refuse_beside
 from duramen.data.provenance import COUNTED, NUMBERED, Provenance, RowNames
 from duramen.data.recoding import without_unused
-from duramen.data.schema import resolve_kinds
-from duramen.data.sources import is_anndata
+from duramen.data.schema import name_of_label, resolve_kinds
+from duramen.data.sources import is_anndata, with_text_names
 from duramen.data.strata import covariate_strata
 from duramen.data.target import (
     NoTarget,
@@ -433,9 +433,14 @@ class _Table:
 
         Values that are passed in Python take the place of a column of their name if they are equal.
         """
+        if isinstance(asked, str | int | float | np.number):
+            asked = name_of_label(asked)
+        elif isinstance(asked, tuple) and name_of_label(asked) in self.names():
+            asked = name_of_label(asked)  # of a MultiIndex
         if isinstance(asked, str):
             return asked, self.column(parameter, asked), True
-        name = str(getattr(asked, "name", None) or "")
+        label = getattr(asked, "name", None)
+        name = "" if label is None else name_of_label(label)
         if not name or name not in self.names() or np.ndim(asked) != 1:
             return name, asked, False
         try:
@@ -486,6 +491,10 @@ class _Table:
                 raise ValueError(f"read: {role} {quoted(column)} is the target")
         apart = [column for column, _ in self.roles.values() if column]
         if drop or covariates or samples_features:
+            drop, covariates, samples_features = (
+                [name_of_label(label) for label in listed]
+                for listed in (drop, covariates, samples_features)
+            )
             own = name if is_column else ""
             self._join_and_leave_out(own, apart, covariates, samples_features, drop)
         labels: Any = values if isinstance(values, pa.ChunkedArray | pa.Array) else None
@@ -871,6 +880,8 @@ def _of_memory(
         codes = encode(matrix) if X is None else encode(X, names=map(str, matrix.var_names))
         annotations = nw.from_native(source.obs.reset_index(drop=True), eager_only=True).to_arrow()
         return _Table(codes, annotations=annotations, row_names=row_names)
+    if hasattr(source, "columns"):
+        source = with_text_names(source, "read")
     frame = nw.from_native(source, eager_only=True, pass_through=True)
     if not isinstance(frame, nw.DataFrame):
         encoded = isinstance(source, EncodedTable)

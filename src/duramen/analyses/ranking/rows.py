@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from duramen.data import EncodedTable, LearningSet, encode
 from duramen.data.dates import arrow_of, with_numbers
 from duramen.data.provenance import RowNames
+from duramen.data.sources import with_text_names
 from duramen.importances import local_mdi
 from duramen.importances.refit import leaves_rows_out
 from duramen.io.formats.format import READING
@@ -229,7 +230,8 @@ def rows_asked(explain: Any, explain_rows: Any, data: LearningSet[Any]) -> RowsA
         counted_from_0 = getattr(labels, "start", None) == 0 and getattr(labels, "step", None) == 1
         if counted_from_0 or callable(labels):
             labels = None
-    frame, p = nw.from_native(new, eager_only=True, pass_through=True), len(data.names)
+    new, p = with_text_names(new, "rank: explain_rows"), len(data.names)
+    frame = nw.from_native(new, eager_only=True, pass_through=True)
     if isinstance(frame, nw.DataFrame):
         if lacking := [name for name in data.names if name not in frame.columns]:
             raise ValueError(

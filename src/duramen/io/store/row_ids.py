@@ -366,8 +366,9 @@ def pair(samples: Any, ours: Sequence[Names], n_rows: int | None, asked: Pairing
     if len(join.places) < len(order):
         rows_of = Counter(join.sought)
         pairs = zip(names.labels, join.sought, strict=True)
-        listed = [label for label, name in pairs if rows_of[name] > 1]
-        why = "are the same when folded" if join.fold else "occur more than once"
+        listed = list(dict.fromkeys(label for label, name in pairs if rows_of[name] > 1))
+        why = "occurs more than once" if len(listed) == 1 else "occur more than once"
+        why = "are the same when folded" if join.fold else why
         raise asked.error(
             f"names of the rows of {where} ({names.title}) must be unique to pair them with "
             f"samples, but {_some(listed)} {why}. Hint: {_BY_POSITION}."
