@@ -127,16 +127,33 @@ Values::Values(const Schema& schema, Matrix<double> matrix)
   values = values_.data();
 }
 
-Target::Target(std::variant<Vector<std::uint32_t>, Vector<double>> values, std::uint32_t n_classes,
-               std::uint32_t n_times)
+Target::Target(Numbers values, std::uint32_t n_classes, std::uint32_t n_times)
     : values_(std::move(values)) {
   view.n_classes = n_classes;
   const auto* classes = std::get_if<Vector<std::uint32_t>>(&values_);
+  const auto* intervals = std::get_if<Vector<std::uint64_t>>(&values_);
   if (n_times > 0) {
-    need(n_classes == 0 && classes != nullptr, "survival needs codes, and no classes");
-    view.n_rows = classes->shape(0);
-    view.outcomes = {classes->data(), n_times};
-    const bool met = std::all_of(classes->data(), classes->data() + view.n_rows,
+    need(n_classes == 0 && (classes != nullptr || intervals != nullptr),
+         "survival needs codes, and no classes");
+    view.outcomes.n_times = n_times;
+    if (intervals != nullptr) {
+      view.n_rows = intervals->shape(0);
+      Codes codes(view.n_rows), first(view.n_rows);
+      for (std::size_t i = 0; i < view.n_rows; ++i) {
+        codes[i] = static_cast<std::uint32_t>(intervals->data()[i]);
+        first[i] = static_cast<std::uint32_t>(intervals->data()[i] >> 32);
+        need(first[i] <= codes[i] / 2, "a row is not at risk at its time");
+      }
+      codes_ = std::make_shared<const Codes>(std::move(codes));
+      first_ = std::make_shared<const Codes>(std::move(first));
+      view.outcomes.codes = codes_->data();
+      view.outcomes.first = first_->data();
+    } else {
+      view.n_rows = classes->shape(0);
+      view.outcomes.codes = classes->data();
+    }
+    const std::uint32_t* codes = view.outcomes.codes;
+    const bool met = std::all_of(codes, codes + view.n_rows,
                                  [n_times](std::uint32_t code) { return code / 2 < n_times; });
     need(met, "a code is not of one of n_times times");
   } else if (classes != nullptr) {
@@ -147,7 +164,7 @@ Target::Target(std::variant<Vector<std::uint32_t>, Vector<double>> values, std::
         view.n_rows == 0 || *std::max_element(view.classes, view.classes + view.n_rows) < n_classes;
     need(met, "a class code is not below n_classes");
   } else {
-    need(n_classes == 0, "n_classes must be 0 for numbers");
+    need(n_classes == 0 && intervals == nullptr, "n_classes must be 0 for numbers");
     view.n_rows = std::get<Vector<double>>(values_).shape(0);
     view.response = std::get<Vector<double>>(values_).data();
   }
@@ -298,9 +315,8 @@ void bind_objects(nb::module_& module) {
       .def(nb::init<const Schema&, Matrix<double>>(), nb::arg("schema"), lent("values"));
   nb::class_<Target>(module, "Target",
                      "Class codes, or numbers, or codes of survival where n_times is not 0.")
-      .def(nb::init<std::variant<Vector<std::uint32_t>, Vector<double>>, std::uint32_t,
-                    std::uint32_t>(),
-           lent("values"), nb::arg("n_classes"), nb::arg("n_times") = 0);
+      .def(nb::init<Target::Numbers, std::uint32_t, std::uint32_t>(), lent("values"),
+           nb::arg("n_classes"), nb::arg("n_times") = 0);
   nb::class_<Forest>(module, "Forest", "Grown trees.")
       .def(nb::init<Vector<std::int64_t>, Vector<std::int64_t>, Vector<std::int64_t>,
                     Vector<std::int32_t>, Vector<std::int32_t>, Vector<std::uint32_t>,

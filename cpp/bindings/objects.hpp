@@ -92,15 +92,18 @@ struct Values : Rows {
   Matrix<double> values_;
 };
 
-// Class codes, or numbers where n_classes is 0, or codes of survival (Outcomes) of n_times times.
+// Class codes, or numbers where n_classes is 0, or codes of survival (Outcomes) of n_times times;
+// of left-truncated survival 64 bits, of which the upper half is the first rank at risk.
 struct Target {
-  Target(std::variant<Vector<std::uint32_t>, Vector<double>> values, std::uint32_t n_classes,
-         std::uint32_t n_times);
+  using Codes = std::vector<std::uint32_t>;
+  using Numbers = std::variant<Vector<std::uint32_t>, Vector<std::uint64_t>, Vector<double>>;
+  Target(Numbers values, std::uint32_t n_classes, std::uint32_t n_times);
 
   duramen::Truth view;
 
  private:
-  std::variant<Vector<std::uint32_t>, Vector<double>> values_;
+  Numbers values_;
+  std::shared_ptr<const Codes> codes_, first_;  // the halves of 64 bits
 };
 
 struct Forest {

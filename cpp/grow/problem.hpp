@@ -24,10 +24,12 @@ struct Monitor {
   std::atomic<std::int64_t> done{0};
 };
 
-// Survival of every row: twice the rank of its time, plus 1 where the event occurred then.
+// Survival of every row: twice the rank of its time, plus 1 where the event occurred then; and the
+// rank of the first time at which it is at risk (left truncation).
 struct Outcomes {
   const std::uint32_t* codes = nullptr;  // null: another target
   std::uint32_t n_times = 0;             // distinct times
+  const std::uint32_t* first = nullptr;  // null: all rows are at risk from the first time on
 
   std::uint32_t time(std::size_t row) const { return codes[row] / 2; }
   bool event(std::size_t row) const { return codes[row] % 2 != 0; }

@@ -8,6 +8,10 @@
 // event - L(time) of the rows of child 0. With C(t) the sum of c up to t and A(t) that of c Y, V is
 // the sum of A(time) over the rows of child 0 less the sum of C(min(time, time')) over their pairs:
 // a row that joins child 0 changes V by sums over the rows before and after its time.
+//
+// With left truncation a row is at risk from the first event time after its entry on: of L, A and C
+// it has the value at its time less that at its entry, as if it were a row of its time, and another
+// one of its entry with the negative weight.
 #pragma once
 
 #include <algorithm>
@@ -32,6 +36,7 @@ class SurvivalNode {
   explicit SurvivalNode(const Problem& problem)
       : outcomes_(problem.outcomes),
         weights_(problem.table.n_rows),
+        before_(problem.table.n_rows),
         last_(problem.table.n_rows),
         residuals_(problem.table.n_rows) {}
 
@@ -39,6 +44,7 @@ class SurvivalNode {
   void load(const std::uint32_t* rows, std::uint32_t n, const Weight* weights, bool /*keeps*/) {
     n_ = n;
     weight_ = 0;
+    ranks_.assign(1, 0);
     events_.assign(1, 0.0);
     at_risk_.assign(1, 0.0);
     for (std::uint32_t i = 0; i < n; ++i) {
@@ -56,6 +62,7 @@ class SurvivalNode {
         left -= weights_[end];
       }
       if (events > 0) {
+        ranks_.push_back(time);
         events_.push_back(events);
         at_risk_.push_back(at_risk);
       }
@@ -63,10 +70,11 @@ class SurvivalNode {
                 static_cast<std::uint32_t>(events_.size() - 1));
       i = end;
     }
+    if (outcomes_.first != nullptr) take_out_before_entry(rows);
     add_up_times();
     for (std::uint32_t i = 0; i < n; ++i) {
       const double event = outcomes_.event(rows[i]) ? 1.0 : 0.0;
-      residuals_[i] = weights_[i] * (event - hazard_[last_[i]]);
+      residuals_[i] = weights_[i] * (event - (hazard_[last_[i]] - hazard_[before_[i]]));
     }
   }
 
@@ -96,13 +104,16 @@ class SurvivalNode {
     double excess = 0.0;
     double variance = 0.0;
     double first = 0.0;  // of child 0, at risk
+    entering_.assign(n_times_ + 1, 0.0);
     std::uint32_t i = n_;
     for (std::size_t k = n_times_ + 1; k-- > 0;) {
       for (; i > 0 && last_[i - 1] == k; --i) {
         if (!goes_first(i - 1)) continue;
         excess += residuals_[i - 1];
         first += weights_[i - 1];
+        entering_[before_[i - 1]] += weights_[i - 1];
       }
+      first -= entering_[k];
       variance += step_[k] * first * (at_risk_[k] - first);
     }
     return statistic(excess, variance);
@@ -139,7 +150,7 @@ class SurvivalNode {
     }
     void add(std::uint32_t i) {
       const double weight = node_.weights_[i];
-      for (std::uint32_t k = 0; k <= node_.last_[i]; ++k) first_[k] += weight;
+      for (std::uint32_t k = node_.before_[i] + 1; k <= node_.last_[i]; ++k) first_[k] += weight;
     }
     double variance() const {
       double sums[kLanes] = {};  // in a fixed order, whatever the processor
@@ -166,9 +177,14 @@ class SurvivalNode {
       sums_.assign(node.n_times_ + 1, {});
     }
     void add(std::uint32_t i) {
-      const std::size_t k = node_.last_[i];
-      if (k == 0) return;  // at risk at no event time
-      const double weight = node_.weights_[i];
+      add(node_.last_[i], node_.weights_[i]);
+      add(node_.before_[i], -node_.weights_[i]);
+    }
+    double variance() const { return single_ - pairs_; }
+
+   private:
+    void add(std::size_t k, double weight) {
+      if (k == 0) return;  // before the first event time
       const double steps = node_.steps_[k];
       Sum before;  // of the rows in child 0 whose last event time is at most k
       for (std::size_t at = k; at > 0; at &= at - 1) {
@@ -183,9 +199,7 @@ class SurvivalNode {
         sums_[at].weight += weight;
       }
     }
-    double variance() const { return single_ - pairs_; }
 
-   private:
     const SurvivalNode& node_;
     std::vector<Sum>& sums_;
     double total_ = 0.0, single_ = 0.0, pairs_ = 0.0;
@@ -203,6 +217,22 @@ class SurvivalNode {
     for (std::uint32_t i = 0; i < n_cuts; ++i) {
       join(order[i]);
       scores[i] = ends_run(i) ? statistic(excess, variance.variance()) : 0.0;
+    }
+  }
+
+  // Numbers the last event time before each row is at risk, and takes it out up to there.
+  void take_out_before_entry(const std::uint32_t* rows) {
+    entering_.assign(at_risk_.size(), 0.0);
+    for (std::uint32_t i = 0; i < n_; ++i) {
+      const auto place =
+          std::lower_bound(ranks_.begin() + 1, ranks_.end(), outcomes_.first[rows[i]]);
+      before_[i] = static_cast<std::uint32_t>(place - ranks_.begin() - 1);
+      entering_[before_[i]] += weights_[i];
+    }
+    double entering = 0.0;
+    for (std::size_t k = at_risk_.size(); k-- > 1;) {
+      entering += entering_[k];
+      at_risk_[k] -= entering;
     }
   }
 
@@ -237,11 +267,13 @@ class SurvivalNode {
   std::size_t n_times_ = 0;  // distinct event times of the node, numbered from 1
   double spread_ = 0.0;      // what the variance is measured by
   std::vector<Weight> weights_;
-  std::vector<std::uint32_t> last_;  // of every row, the last event time at which it is at risk
+  // Of every row, the event times between which it is at risk: after the first, up to the last.
+  std::vector<std::uint32_t> before_, last_;
   std::vector<double> residuals_;
   // By event time; steps_, single_ and hazard_ are the sums C, A and L above.
   std::vector<double> events_, at_risk_, step_, steps_, single_, hazard_;
-  mutable std::vector<double> first_at_risk_;
+  std::vector<std::uint32_t> ranks_;  // of the event times among all times
+  mutable std::vector<double> entering_, first_at_risk_;
   mutable std::vector<Sum> pair_sums_;
 };
 

@@ -14,6 +14,16 @@ std::vector<std::uint32_t> rows_by_time(const Outcomes& outcomes, std::size_t n_
   return rows;
 }
 
+std::vector<std::uint32_t> rows_by_entry(const Outcomes& outcomes,
+                                         const std::vector<std::uint32_t>& rows) {
+  if (outcomes.first == nullptr) return {};
+  std::vector<std::uint32_t> sorted = rows;
+  std::stable_sort(sorted.begin(), sorted.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return outcomes.first[a] > outcomes.first[b];
+  });
+  return sorted;
+}
+
 Pairs count_pairs(const Outcomes& outcomes, const std::vector<std::uint32_t>& rows,
                   const double* risks) {
   std::vector<double> values;

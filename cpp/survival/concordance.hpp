@@ -9,9 +9,10 @@
 
 namespace duramen {
 
-// A pair of rows is comparable where the one with the earlier time had the event then; at equal
-// times, where one had the event and the other had not. It is concordant where the first of the
-// two has the higher risk, and counts one half where the risks are equal.
+// A pair of rows is comparable where the one with the earlier time had the event then, and the
+// other was at risk; at equal times, where one had the event and the other had not. It is
+// concordant where the first of the two has the higher risk, and counts one half where the risks
+// are equal.
 struct Pairs {
   std::int64_t concordant = 0;
   std::int64_t tied = 0;
@@ -22,6 +23,10 @@ struct Pairs {
            static_cast<double>(comparable);
   }
 };
+
+// Rows in the order in which they leave the risk sets of ever earlier times; none without entries.
+std::vector<std::uint32_t> rows_by_entry(const Outcomes& outcomes,
+                                         const std::vector<std::uint32_t>& rows);
 
 // Counts the pairs of rows with their risks as ranks, in O(n log n).
 class PairCounter {
@@ -34,16 +39,22 @@ class PairCounter {
     equal_.assign(n_ranks, 0);
     Pairs pairs;
     std::int64_t n_later = 0;
-    const auto join = [&](std::uint32_t row) {
+    const auto add = [&](std::uint32_t row, std::int64_t count) {
       const std::uint32_t rank = rank_of(row);
-      ++equal_[rank];
-      ++n_later;
+      equal_[rank] += count;
+      n_later += count;
       for (std::size_t at = std::size_t{rank} + 1; at < below_.size(); at += at & (~at + 1)) {
-        ++below_[at];
+        below_[at] += count;
       }
     };
+    const auto join = [&](std::uint32_t row) { add(row, 1); };
+    by_entry_ = rows_by_entry(outcomes, rows);
+    std::size_t n_left = 0;  // rows that were not yet at risk
     for (std::size_t end = rows.size(); end > 0;) {
       const std::uint32_t time = outcomes.time(rows[end - 1]);
+      for (; n_left < by_entry_.size() && outcomes.first[by_entry_[n_left]] > time; ++n_left) {
+        add(by_entry_[n_left], -1);
+      }
       std::size_t begin = end;  // of the rows of this time; those without the event come first
       while (begin > 0 && outcomes.time(rows[begin - 1]) == time) --begin;
       std::size_t first_event = begin;
@@ -64,6 +75,7 @@ class PairCounter {
 
  private:
   std::vector<std::int64_t> below_, equal_;  // of later rows: by partial sums over ranks, by rank
+  std::vector<std::uint32_t> by_entry_;
 };
 
 // Rows of a target sorted by their code.

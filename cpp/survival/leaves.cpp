@@ -40,6 +40,7 @@ class TreeEvents {
         problem_(problem),
         first_tree_(first_tree),
         rows_(rows),
+        by_entry_(rows_by_entry(problem.outcomes, rows)),
         numbers_(numbers),
         leaf_of_(problem.table.n_rows) {}
 
@@ -53,8 +54,14 @@ class TreeEvents {
     at_risk_.assign(n_leaves, 0);
     events_.assign(n_leaves, 0);
     entries_.clear();
+    std::size_t n_left = 0;  // rows that were not yet at risk
     for (std::size_t end = rows_.size(); end > 0;) {
       const std::uint32_t time = problem_.outcomes.time(rows_[end - 1]);
+      for (; n_left < by_entry_.size() && problem_.outcomes.first[by_entry_[n_left]] > time;
+           ++n_left) {
+        const std::uint32_t row = by_entry_[n_left];
+        if (weights_[row] > 0) at_risk_[leaf_of_[row]] -= weights_[row];
+      }
       std::size_t begin = end;
       for (; begin > 0 && problem_.outcomes.time(rows_[begin - 1]) == time; --begin) {
         const std::uint32_t row = rows_[begin - 1];
@@ -106,6 +113,7 @@ class TreeEvents {
   const Problem& problem_;
   std::uint64_t first_tree_;
   const std::vector<std::uint32_t>& rows_;
+  const std::vector<std::uint32_t> by_entry_;
   const std::vector<std::uint32_t>& numbers_;
   std::vector<std::uint32_t> weights_, leaf_of_, at_risk_, events_, ends_;
   std::vector<Entry> entries_;

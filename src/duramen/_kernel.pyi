@@ -79,7 +79,9 @@ class Values(Rows):
     def __init__(self, schema: Schema, values: Floats) -> None: ...
 
 class Target:
-    def __init__(self, values: Numbers | Floats, n_classes: int, n_times: int = 0) -> None: ...
+    def __init__(
+        self, values: Numbers | NDArray[np.uint64] | Floats, n_classes: int, n_times: int = 0
+    ) -> None: ...
 
 class Forest:
     def __init__(

@@ -23,10 +23,10 @@ def problem(kind):
     effect = x[:, 0] + 0.5 * x[:, 1]
     if kind == "numbers":
         return x, effect + random.normal(size=ROWS)
-    if kind == "survival":
-        return x, outcome(
-            random.exponential(size=ROWS) * np.exp(-effect), random.random(ROWS) < 0.7
-        )
+    if kind.endswith("survival"):
+        time = random.exponential(size=ROWS) * np.exp(-effect)
+        entry = time * random.random(ROWS) if kind == "truncated survival" else None
+        return x, outcome(time, random.random(ROWS) < 0.7, entry)
     noisy = effect + random.logistic(size=ROWS)
     return x, np.digitize(noisy, [0.7] if kind == "two classes" else [-0.5, 0.7])
 
@@ -36,13 +36,14 @@ def fitted(kind):
     target = dm.learning_set(x, y).target
     terms = np.column_stack([np.ones(ROWS), x])
     values = np.asarray(target.values)
-    outcomes = {"numbers": values, "survival": values % 2}.get(kind, values == 1)[np.newaxis]
+    outcomes = values if kind == "numbers" else values % 2 if target.censored else values == 1
+    outcomes = outcomes[np.newaxis]
     if kind == "three classes":
         outcomes = values == np.array([[1], [2]])
     return terms, outcomes.astype(float), target, AdditiveModel.fit(terms, outcomes * 1.0, target)
 
 
-KINDS = ("numbers", "two classes", "three classes", "survival")
+KINDS = ("numbers", "two classes", "three classes", "survival", "truncated survival")
 
 
 def test_coefficients_are_those_of_ridge_regression():

@@ -5,8 +5,9 @@ import pytest
 from scipy.stats import CensoredData, chi2, kruskal, logrank, spearmanr
 
 import duramen as dm
+from duramen.data import SurvivalTarget
 from duramen.effects import describe_effects
-from duramen.effects.association import between_categories, residuals, trend
+from duramen.effects.association import _scores, between_categories, residuals, trend
 from duramen.effects.interactions import interaction_p_value, main_effects
 
 
@@ -20,12 +21,12 @@ def codes_of(time, event):
     return 2 * np.unique(time, return_inverse=True)[1] + event
 
 
-def by_loops(columns, time, event):
+def by_loops(columns, time, event, entry=-1.0):
     """Log-rank scores of columns and their covariance, event time by event time."""
     k = columns.shape[1]
     scores, covariance = np.zeros(k), np.zeros((k, k))
     for t in np.unique(time[event]):
-        at_risk, now = columns[time >= t], columns[(time == t) & event]
+        at_risk, now = columns[(entry < t) & (time >= t)], columns[(time == t) & event]
         n, d = len(at_risk), len(now)
         scores += now.sum(axis=0) - d * at_risk.mean(axis=0)
         if n > 1:
@@ -62,21 +63,32 @@ def test_numbers_are_compared_as_by_scipy(seed):
     assert between_categories(group, y * 0) == (0.0, 1.0)
 
 
-def test_trend_and_groups_equal_loops():
+@pytest.mark.parametrize("truncated", [False, True])
+def test_trend_and_groups_equal_loops(truncated):
     random = np.random.default_rng(9)
     codes = random.integers(0, 4, 50)
     time, event = censored(random, np.exp(0.3 * codes))
+    time = time + 0.1 * truncated
+    entry = (time * random.random(50)).round(2) if truncated else -np.ones(50)
     y = codes_of(time, event)
+    if truncated:
+        y = SurvivalTarget.of_columns(time, event, entry).values
     indicators = (codes[:, None] == np.arange(4)).astype(float)
-    scores, covariance = by_loops(indicators[:, 1:], time, event)
+    scores, covariance = by_loops(indicators[:, 1:], time, event, entry)
     statistic = scores @ np.linalg.solve(covariance, scores)
     expected = pytest.approx((statistic, chi2.sf(statistic, 3)))
     assert between_categories(codes, y, censored=True) == expected
     sizes = np.bincount(codes)
     ranks = (np.cumsum(sizes) - sizes / 2)[codes]
-    (score,), ((variance,),) = by_loops(ranks[:, None], time, event)
+    (score,), ((variance,),) = by_loops(ranks[:, None], time, event, entry)
     assert trend(codes, y, censored=True)[0] == pytest.approx(score / np.sqrt(variance))
     assert residuals(y, None).sum() == pytest.approx(0.0, abs=1e-9)
+    strata = random.integers(0, 3, 50)
+    parts = [strata == stratum for stratum in range(3)]
+    for here in parts:
+        assert np.allclose(residuals(y, strata)[here], residuals(y[here], None))
+    each = [by_loops(indicators[h, 1:], time[h], event[h], entry[h])[0] for h in parts]
+    assert np.allclose(_scores(indicators[:, 1:], y, strata, True).sum(axis=0), sum(each))
 
 
 def test_nothing_to_compare():

@@ -5,7 +5,8 @@ import pytest
 from tests.oracles import survival as oracle
 
 import duramen as dm
-from duramen.data.target import encode_target
+from duramen.data import SurvivalTarget
+from duramen.data.target import encode_target, martingale_residuals
 from duramen.forests.growth import bag
 from duramen.forests.prediction import concordance
 
@@ -22,11 +23,19 @@ def drawn(seed, n=60, p=3, *, distinct=8, values=6):
     return X, time, event
 
 
-def outcome(time, event):
-    """Return times and events as scikit-survival has them."""
-    y = np.empty(len(time), dtype=[("event", bool), ("time", float)])
+def outcome(time, event, entry=None):
+    """Return times and events as scikit-survival has them, and entries."""
+    fields = [("event", bool), ("time", float), ("entry", float)]
+    y = np.zeros(len(time), dtype=fields[: 2 if entry is None else 3])
     y["event"], y["time"] = event, time
+    if entry is not None:
+        y["entry"] = entry
     return y
+
+
+def entries(seed, time):
+    """Draw whole entry times before whole times."""
+    return np.floor(np.random.default_rng(seed).random(len(time)) * time)
 
 
 @pytest.mark.parametrize(
@@ -34,14 +43,16 @@ def outcome(time, event):
     [(*size, seed) for size in ((12, 3, 6), (60, 6, 6), (90, 99, 40)) for seed in range(9)]
     + [(140, 999, 10_000, seed) for seed in range(3)],
 )
-def test_the_root_is_split_where_every_cut_was_tried(n, values, distinct, seed):
+@pytest.mark.parametrize("truncated", [False, True])
+def test_the_root_is_split_where_every_cut_was_tried(n, values, distinct, seed, truncated):
     """Many values and many times take the other way to the variances of the cuts."""
     X, time, event = drawn(seed, n, 1 if n > 100 else 3, distinct=distinct, values=values)
     counts = np.random.default_rng(seed).integers(0, 4, n).astype(float)
     counts[0] = 1.0
     model = dm.RandomSurvivalForest(1, max_depth=1, random_state=seed, **EVERY)
-    tree = model.fit(X, outcome(time, event), sample_weight=counts).forest_.tree(0)
-    best, cuts = oracle.best_cuts(X, time, event, counts)
+    entry = entries(seed, time) if truncated else None
+    tree = model.fit(X, outcome(time, event, entry), sample_weight=counts).forest_.tree(0)
+    best, cuts = oracle.best_cuts(X, time, event, counts, *([entry] * truncated))
     assert tree.impurity[0] == pytest.approx(best, rel=1e-9, abs=1e-12)
     if best > 0:
         column = X[counts > 0, tree.feature[0]]
@@ -49,12 +60,14 @@ def test_the_root_is_split_where_every_cut_was_tried(n, values, distinct, seed):
         assert (int(tree.feature[0]), float(last)) in cuts
 
 
+@pytest.mark.parametrize("truncated", [False, True])
 @pytest.mark.parametrize("forest", [dm.RandomSurvivalForest, dm.ExtraSurvivalTrees])
-def test_every_split_has_its_statistic_and_every_leaf_its_curves(forest):
+def test_every_split_has_its_statistic_and_every_leaf_its_curves(forest, truncated):
     """Bags, categories and missing values included."""
     X, time, event = drawn(3, 120, 4, distinct=15)
     X[::7, 1] = np.nan
-    y = outcome(time, event)
+    entry = entries(3, time) if truncated else -np.ones(120)
+    y = outcome(time, event, entry if truncated else None)
     model = forest(4, random_state=0, bootstrap=True, categorical_features=[2]).fit(X, y)
     grown, leaves, times = model.forest_, model.apply(X), model.event_times_
     for t, tree in enumerate(grown):
@@ -65,7 +78,7 @@ def test_every_split_has_its_statistic_and_every_leaf_its_curves(forest):
         for node in np.flatnonzero(tree.feature >= 0):
             held = at[node] & (weight > 0)
             first = at[tree.child[node]][held]
-            expected = oracle.log_rank(time[held], event[held], weight[held], first)
+            expected = oracle.log_rank(time[held], event[held], weight[held], first, entry[held])
             assert tree.impurity[node] == pytest.approx(expected, rel=1e-9)
             assert min(first.sum(), (~first).sum()) >= model.min_samples_leaf
         part = grown.part(t, t + 1)
@@ -75,7 +88,7 @@ def test_every_split_has_its_statistic_and_every_leaf_its_curves(forest):
         survival = single.predict_survival_function(X)
         for leaf in np.unique(leaves[:, t]):
             rows = leaves[:, t] == leaf
-            options = time[rows], event[rows], weight[rows], times
+            options = time[rows], event[rows], weight[rows], times, entry[rows]
             i = np.flatnonzero(rows)[0]
             assert np.allclose(hazards[i], oracle.nelson_aalen(*options))
             assert np.allclose(survival[i], oracle.kaplan_meier(*options))
@@ -87,9 +100,11 @@ def test_concordance_counts_pairs(seed):
     """Ties of times and of risks."""
     _, time, event = drawn(seed, 40, distinct=5)
     risk = np.random.default_rng(seed).integers(0, 9, 40).astype(float)
-    target = encode_target(outcome(time, event))
-    assert concordance(target, risk) == oracle.concordance(time, event, risk)
-    assert concordance(target, -risk) == pytest.approx(1 - concordance(target, risk))
+    for entry in (None, entries(seed, time)):
+        target = encode_target(outcome(time, event, entry))
+        expected = oracle.concordance(time, event, risk, *([] if entry is None else [entry]))
+        assert concordance(target, risk) == expected
+        assert concordance(target, -risk) == pytest.approx(1 - expected)
 
 
 @pytest.mark.smoke
@@ -114,11 +129,13 @@ def test_same_bytes_for_any_number_of_threads_and_after_saving(tmp_path):
     assert first.tobytes() == second.tobytes()
 
 
-def test_out_of_bag_is_the_concordance_of_what_the_other_trees_say():
+@pytest.mark.parametrize("truncated", [False, True])
+def test_out_of_bag_is_the_concordance_of_what_the_other_trees_say(truncated):
     """The score, and the error after every tree."""
     X, time, event = drawn(2, 90)
+    entry = entries(2, time) if truncated else -np.ones(90)
     model = dm.RandomSurvivalForest(30, random_state=0, oob_score=True)
-    model.fit(X, outcome(time, event))
+    model.fit(X, outcome(time, event, entry if truncated else None))
     leaves, sums, counts = model.apply(X), np.zeros(90), np.zeros(90)
     grown = model.forest_
     for t, tree in enumerate(grown):
@@ -127,7 +144,7 @@ def test_out_of_bag_is_the_concordance_of_what_the_other_trees_say():
         counts[out] += 1
         seen = counts > 0
         means = sums[seen] / counts[seen]
-        error = 1 - oracle.concordance(time[seen], event[seen], means)
+        error = 1 - oracle.concordance(time[seen], event[seen], means, entry[seen])
         assert model.oob_error_curve_[t] == pytest.approx(error, abs=1e-12)
     assert np.array_equal(model.oob_prediction_, sums / counts)
     assert model.oob_score_ == pytest.approx(1 - model.oob_error_curve_[-1])
@@ -157,6 +174,7 @@ def test_curves_at_any_time():
         (lambda y: np.column_stack([y["time"], 0 * y["time"]]), "occurred in no row"),
         (lambda y: np.column_stack([y["time"] / 0, y["event"]]), "times must be finite"),
         (lambda y: y[:-1], "inconsistent numbers of samples"),
+        (lambda y: outcome(y["time"], y["event"], y["time"]), "entry must be before the time"),
     ],
 )
 @pytest.mark.filterwarnings("ignore:divide by zero", "ignore:invalid value")
@@ -192,3 +210,66 @@ def test_fewest_leaves_take_the_largest_statistics():
     children = full.child[0] + np.arange(2)
     inner = tree.impurity[tree.feature >= 0]
     assert inner.max() == pytest.approx(max(full.impurity[0], *full.impurity[children]))
+
+
+def truncated_cohort(seed, n=400):
+    """Draw ages of death of persons who were observed from some age on.
+
+    The hazard grows with age; x0 raises it a lot, x1 a little. x2 depends on the age at entry, and
+    has no effect.
+    """
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(6 * n, 5))
+    death = 80 * random.weibull(8, 6 * n) * np.exp(-(X[:, 0] + 0.4 * X[:, 1]) / 8)
+    entry = random.uniform(20, 90, 6 * n)
+    alive = np.flatnonzero(death > entry)[:n]
+    X, death, entry = X[alive], death[alive], entry[alive]
+    X[:, 2] = entry + 2 * X[:, 2]
+    end = entry + random.exponential(25, n)
+    return X, np.minimum(death, end), death <= end, entry
+
+
+def test_forests_rank_left_truncated_cohorts_as_cox_models_do():
+    """Ignoring the entries confuses what enters late with what lives long."""
+    sums = {name: np.zeros(5) for name in ("cox", "forest", "ignoring")}
+    for seed in range(5):
+        X, time, event, entry = truncated_cohort(seed)
+        sums["cox"] += np.abs(oracle.cox_z(X, time, event, entry))
+        for name, given in (("forest", entry), ("ignoring", None)):
+            model = dm.RandomSurvivalForest(40, min_samples_leaf=15, random_state=seed)
+            sums[name] += model.fit(X, outcome(time, event, given)).feature_importances_
+    assert np.argsort(-sums["cox"])[:2].tolist() == [0, 1]
+    assert np.argsort(-sums["forest"])[:2].tolist() == [0, 1]
+    assert np.argsort(-sums["ignoring"])[:2].tolist() == [0, 2]
+
+
+def test_risk_sets_by_hand():
+    """Of four rows, the third enters after the first event, and the last after the second."""
+    time, entry = np.array([2.0, 4.0, 5.0, 6.0]), np.array([0.0, 0.0, 3.0, 4.0])
+    event, first = np.array([True, True, False, True]), np.array([True, False, True, False])
+    target = encode_target(outcome(time, event, entry))
+    # At 2 rows 0 and 1 are at risk, at 4 rows 1 and 2, at 6 row 3 alone.
+    assert martingale_residuals(target.values).tolist() == [0.5, 0.0, -0.5, 0.0]
+    assert oracle.log_rank(time, event, np.ones(4), first, entry) == 0.0
+    # At 2 all rows at risk are in child 0; at 4 half an event is expected there, and one occurs.
+    tree = dm.RandomSurvivalForest(1, max_depth=1, **EVERY)
+    grown = tree.fit([[0], [0], [1], [1]], outcome(time, event, entry)).forest_.tree(0)
+    assert grown.impurity[0] == pytest.approx((1 - 0.5) ** 2 / 0.25)
+    # Row 0 has its event beside row 1, and row 1 beside row 2; none is at risk with row 3.
+    assert concordance(target, np.array([3.0, 2.0, 1.0, 9.0])) == 1.0
+    assert concordance(target, np.array([3.0, 2.0, 4.0, 9.0])) == 0.5
+
+
+def test_entries_before_the_first_time_change_nothing():
+    """Not a byte, whether they are given or not, and whether the kernel reads them or not."""
+    X, time, event = drawn(5, 80)
+    model = dm.RandomSurvivalForest(5, random_state=0)
+    forest = model.fit(X, outcome(time, event)).forest_
+    given = model.fit(X, outcome(time, event, 0 * time)).forest_
+    data = dm.learning_set(X, outcome(time, event))
+    wide = SurvivalTarget(data.target.values.astype(np.uint64), times=data.target.times)
+    read = model.fit(data.with_target(wide)).forest_
+    for other in (given, read):
+        for name, array in (forest.arrays() | forest.leaf_events.arrays()).items():
+            source = other if hasattr(other, name) else other.leaf_events
+            assert array.tobytes() == getattr(source, name).tobytes(), name

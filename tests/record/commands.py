@@ -21,6 +21,11 @@ command("numbers", f"{RESPONSE} --permutations 19 --task regression")
 command("counts", "rank visits.csv --target visits --trees 30 --permutations 19 --task regression")
 command("survival", f"{SURVIVAL} --no-test")
 command("survival-test", f"{SURVIVAL} --task survival --forest extra-trees --permutations 19")
+command(
+    "survival-entry",
+    "rank cohort.csv --target months --event cause --event-of-interest disease --entry included "
+    "--trees 30 --permutations 19",
+)
 command("no-test", f"{GRADE} --no-test --top 3 --seed 5")
 command("balanced", f"{ILL} --no-test --class-weight balanced")
 command("balanced-subsample", f"{GRADE} --no-test --class-weight balanced-subsample")

@@ -65,6 +65,16 @@ def columns(*names: str) -> dict[str, list[Any]]:
     return {name: patients()[name] for name in (*FEATURES, *names)}
 
 
+def cohort() -> dict[str, list[Any]]:
+    """Return the features of the patients, months of inclusion and of death, and its cause."""
+    table, u = columns("months", "died"), uniform(N, 2, 5)
+    causes = np.where(u[:, 0] < 0.7, "disease", "accident")
+    occurred = table.pop("died")
+    cause = [str(c) if died else "alive" for c, died in zip(causes, occurred, strict=True)]
+    included = [round(0.9 * m * v, 1) for m, v in zip(table["months"], u[:, 1], strict=True)]
+    return {**table, "included": included, "cause": cause}
+
+
 @cache
 def values() -> np.ndarray:
     """Return the numeric features of the patients without missing values, of shape (N, 4)."""
@@ -250,6 +260,7 @@ FILES: dict[str, Callable[[Path], None]] = {
     "response.csv": _csv(columns("response")),
     "visits.csv": _csv(columns("visits")),
     "survival.csv": _csv(columns("months", "died")),
+    "cohort.csv": _csv(cohort()),
     "design.csv": _csv(columns("site", "person", "hour", "ill")),
     "patients.csv": _csv(patients()),
     "commas.tsv": _decimal_commas,

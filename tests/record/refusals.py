@@ -78,6 +78,7 @@ refusal(
 )
 refusal("demo-and-file", f"{RANK} --demo", "--demo", "FILE", "--target")
 refusal("survival-without-event", "rank survival.csv --target months --task survival", "--event")
+refusal("competing-events", "rank cohort.csv --target months --event cause", "--event-of-interest")
 refusal("samples-id-alone", f"{RANK} --samples-id id", "--samples-id", "--samples")
 refusal("rounds", "select ill.csv --target ill --rounds 3", "--rounds", "--method")
 refusal("relieff", "select ill.csv --target ill --method relieff --trees 5", "--trees", "relieff")

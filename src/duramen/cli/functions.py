@@ -99,17 +99,18 @@ def _demo_data(name: str, stack: ExitStack) -> dict[str, Any]:
 
 FIXED: dict[str, dict[str, Any]] = {"exact": {"keep_identifiers": True}}
 """Arguments of `duramen.read` that a command does not leave to the user."""
+_OF_SURVIVAL = ("event", "event_of_interest", "entry")
 _OF_TARGET = (
-    *("target", "task", "event", "strata", "groups", "covariates", "sample_weight"),
+    *("target", "task", *_OF_SURVIVAL, "strata", "groups", "covariates", "sample_weight"),
     *("drop_missing_target", "positive"),
     *("samples", "samples_id", "samples_match", "samples_features"),
 )
 UNUSED = {
-    "select": ("event", "sample_weight", "positive"),
-    "compare": ("strata", "covariates", "event", "sample_weight", "positive"),
-    "context": ("event", "positive", "sample_weight"),
+    "select": (*_OF_SURVIVAL, "sample_weight", "positive"),
+    "compare": ("strata", "covariates", *_OF_SURVIVAL, "sample_weight", "positive"),
+    "context": (*_OF_SURVIVAL, "positive", "sample_weight"),
     "network": _OF_TARGET,
-    "exact": ("strata", "groups", "covariates", "event", "max_rows", "positive"),
+    "exact": ("strata", "groups", "covariates", *_OF_SURVIVAL, "max_rows", "positive"),
 }
 """Parameters of `duramen.read` that have no effect on an analysis."""
 

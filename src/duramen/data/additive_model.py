@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.data.encoded import EncodedTable
-from duramen.data.target import Target
+from duramen.data.target import Target, at_risk, risk_intervals
 from duramen.support.arrays import BoolArray, FloatArray, IntArray
 
 _MOST_LABELS = 15  # of a nominal column, that have a coefficient
@@ -112,11 +112,12 @@ class AdditiveModel:
         for _ in range(_STEPS):
             linear = coefficients @ terms.T
             if target.censored:
-                times, risks = np.asarray(target.values) // 2, np.exp(linear[0] - linear[0].max())
-                at_risk = np.cumsum(np.bincount(times, risks)[::-1])[::-1]
-                events = np.bincount(times, np.asarray(target.values) % 2)
-                hazard = np.cumsum(events / np.maximum(at_risk, 1e-300))
-                means = (hazard[times] * risks)[np.newaxis]
+                begin, end, occurred = risk_intervals(target.values)
+                risks = np.exp(linear[0] - linear[0].max())
+                sums = at_risk(risks[:, np.newaxis], begin, end)[:, 0]
+                steps = np.bincount(end, occurred) / np.maximum(sums, 1e-300)
+                hazard = np.append(0.0, np.cumsum(steps))
+                means = ((hazard[end + 1] - hazard[begin]) * risks)[np.newaxis]
                 weights = means[np.newaxis]
             elif target.codes is None:
                 means, weights = linear, np.ones((1, *linear.shape))

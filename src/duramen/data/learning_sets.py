@@ -265,7 +265,8 @@ def learning_set(
         As for :func:`duramen.encode`; a `ColumnStore` stays on disk.
     y : array-like of shape (n,), or of shape (n, 2)
         Class labels or numbers; or survival: a structured array with a boolean field for the event
-        and one for the time, or two columns, first the times, then the events.
+        and one for the time, and with left truncation one named ``entry``; or two columns, first
+        the times, then the events.
     sample_weight : array-like of shape (n,), optional
         Weights of the rows, not negative. Only their ratios matter, up to rounding, but in
         survival, where they are whole numbers of copies. Fractional weights in ratios of small
@@ -275,7 +276,7 @@ def learning_set(
     task : {"auto", "classification", "regression", "survival"}
         Whether `y` holds classes, numbers or survival. "auto": strings and booleans are classes,
         and so are at most 20 distinct integers, of which 11 and more must be at most half as many
-        as the rows; a structured array of two fields is survival.
+        as the rows; a structured array of these fields is survival.
     strata, groups : array-like of shape (n,), optional
         Labels of the rows that tests may exchange; trees that draw rows draw whole groups. See
         :meth:`duramen.data.exchangeability.Exchangeability.checked`.

@@ -24,9 +24,9 @@ class Finding:
     kind : str
         "identifier", "index", "row order", "date", "stray values", "missing code", "many values",
         "constant", "duplicate", "unequal values", "numbers in text", "several units", "leak",
-        "groups of rows", "within groups of rows"; of rows "similar rows", "serial dependence"; of
-        the target "target identifier", "target date", "target missing", "one class", "imbalance",
-        "rare class", "classes of numbers", "whole numbers", "code outside",
+        "entry", "groups of rows", "within groups of rows"; of rows "similar rows", "serial
+        dependence"; of the target "target identifier", "target date", "target missing", "one
+        class", "imbalance", "rare class", "classes of numbers", "whole numbers", "code outside",
         "labels merged"; of a file "separator", "decimal commas" and "names".
     columns : tuple of str
         The columns that it is about.

@@ -12,6 +12,7 @@ from duramen.data.encoded import EncodedTable
 from duramen.data.encoding import encode
 from duramen.data.learning_sets import learning_set_of
 from duramen.data.sources import table_like
+from duramen.data.target import risk_intervals
 from duramen.support import checks
 from duramen.support.arrays import FloatArray, IntArray, of_unit_size
 from duramen.support.arrow import pa
@@ -123,6 +124,9 @@ def covariate_strata(covariates: Any, y: Any, *, rows_per_stratum: int = 10) -> 
             scores = log_odds(columns, np.asarray(target.codes, dtype=np.int64))
         else:
             response = np.asarray(target.values, dtype=np.float64)
+            if target.censored:
+                _, times, events = risk_intervals(target.values)
+                response = 2.0 * times + events
             columns = columns - columns.mean(axis=0)
             gram = columns.T @ columns + _RIDGE * np.eye(columns.shape[1])
             moments = columns.T @ (response - response.mean())

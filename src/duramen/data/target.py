@@ -27,7 +27,7 @@ from duramen.support.arrays import (
 )
 from duramen.support.arrow import pa, without_dictionary
 from duramen.support.checks import warn
-from duramen.support.text import as_number, quoted
+from duramen.support.text import as_number, joined, quoted
 
 Task: TypeAlias = Literal["classification", "regression", "survival"]
 
@@ -36,8 +36,15 @@ FEW_CLASSES = 11  # fewer, such as ten digits, are classes whatever the number o
 _NO_TARGET = "the table was read without a target, which is needed here; give read target=NAME"
 _SURVIVAL = (
     "Hint: a structured array with a boolean field for the event and one for the time, as "
-    "scikit-survival has it, or two columns, first the times, then the events."
+    "scikit-survival has it, and with left truncation a third one named 'entry'; or two columns, "
+    "first the times, then the events."
 )
+_EVENT_WORDS = (
+    "1 true t yes y dead died death deceased event occurred failed failure relapse relapsed "
+    "recurrence recurred progression progressed"
+)
+_CENSORED_WORDS = "0 false f no n none alive living survived censored censor cens lost withdrawn"
+_MOST_EVENTS = 10  # values of a column of events that a message names
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,13 +55,14 @@ class Target(KernelOwner, ABC):
 
     Attributes
     ----------
-    values : uint32 or float64 array of shape (n,)
+    values : uint32, uint64 or float64 array of shape (n,)
         Class codes; finite numbers; or, of survival, twice the rank of the time, plus 1 where the
-        event occurred then.
+        event occurred then, and with left truncation, 2**32 times the rank of the first time after
+        the entry (:func:`risk_intervals`).
     classes : array of shape (C,) or None
         Sorted class labels; None otherwise.
     times : float64 array or None
-        Sorted distinct times of survival; None otherwise.
+        Sorted distinct times of survival, with those of entry; None otherwise.
     n_classes : int
         Number C of classes; 0 without classes.
     n_values : int
@@ -96,7 +104,7 @@ class Target(KernelOwner, ABC):
     ('classification', 'accuracy', '25.0%')
     """
 
-    values: NDArray[np.uint32] | FloatArray
+    values: NDArray[np.uint32] | NDArray[np.uint64] | FloatArray
     classes: NDArray[Any] | None = None
     times: FloatArray | None = None
     n_classes: int = field(init=False)
@@ -142,14 +150,14 @@ class Target(KernelOwner, ABC):
     def of_array(cls, values: Any, allow_one_class: bool, function: str) -> Self:
         """Encode a target that :func:`target_array` returned; of survival, as it was given."""
 
-    def less(self, origin: float) -> NDArray[np.uint32] | FloatArray:
+    def less(self, origin: float) -> NDArray[np.uint32] | NDArray[np.uint64] | FloatArray:
         """Return numbers less an origin; class codes and survival as they are."""
         return self.values
 
     @classmethod
     def lent(cls, values: NDArray[Any], n_classes: int = 0) -> _kernel.Target:
         """Lend the kernel codes, or numbers less an origin."""
-        n_times = int(values.max()) // 2 + 1 if cls.censored else 0
+        n_times = int(risk_intervals(values)[1].max()) + 1 if cls.censored else 0
         return _kernel.Target(values, n_classes, n_times)
 
     @cached_property
@@ -393,7 +401,7 @@ class NoTarget(Target):
 
 
 class SurvivalTarget(Target):
-    """Times until an event, some of them right-censored (see :class:`Target`).
+    """Times until an event, right-censored, and left-truncated with entries (see :class:`Target`).
 
     Examples
     --------
@@ -416,7 +424,7 @@ class SurvivalTarget(Target):
     chance_score: ClassVar[float] = 0.5
     oob_error: ClassVar[str] = "out-of-bag error (1 - concordance)"
 
-    values: NDArray[np.uint32]
+    values: NDArray[np.uint32] | NDArray[np.uint64]
     times: FloatArray
 
     @classmethod
@@ -425,22 +433,28 @@ class SurvivalTarget(Target):
         return cls.of_columns(*survival_columns(values, function), function=function)
 
     @classmethod
-    def of_columns(cls, times: Any, events: Any, *, function: str = "fit") -> Self:
-        """Check times and events, and encode them.
+    def of_columns(
+        cls, times: Any, events: Any, entries: Any = None, *, function: str = "fit"
+    ) -> Self:
+        """Check times, events and entries, and encode them.
 
         Parameters
         ----------
         times : array-like of shape (n,)
             Time of the event, or of the end of the observation without it; finite, not negative.
         events : array-like of shape (n,)
-            Whether the event occurred: booleans, 0 and 1, or 1 and 2, as R's survival has them.
+            Whether the event occurred, as :func:`event_indicators` takes it.
+        entries : array-like of shape (n,), optional
+            Time after which each row was under observation, before its time; finite, not negative.
+            By default all rows were from the start on.
         function : str
             The function that the user called, for errors.
 
         Raises
         ------
         ValueError
-            If something is missing, negative or infinite, no event occurred, or lengths differ.
+            If something is missing, negative or infinite, no event occurred, lengths differ, or an
+            entry is not before its time.
 
         Examples
         --------
@@ -449,8 +463,10 @@ class SurvivalTarget(Target):
         >>> target.values.tolist(), target.times.tolist()
         ([1, 2, 0], [3.0, 5.0])
         """
+        occurred = event_indicators(events, function=function, times=times)
         columns: list[FloatArray] = []
-        for name, values in (("times", times), ("events", events)):
+        given = {"times": times} | ({} if entries is None else {"entry": entries})
+        for name, values in given.items():
             array = np.asarray(values)
             try:
                 numbers = array.astype(np.float64)
@@ -463,40 +479,47 @@ class SurvivalTarget(Target):
                 )
             if array.dtype.kind in "iuO" or array.dtype.itemsize > 8:
                 refuse_merged(array, name, function)
-            wrong = ~np.isfinite(numbers) | ((numbers < 0) & (name == "times"))
+            wrong = ~np.isfinite(numbers) | (numbers < 0)
             if wrong.any():
                 row = int(np.argmax(wrong))
                 raise ValueError(
                     f"{function}: {name} must be finite and not negative, got {numbers[row]} at "
                     f"row {row}; leave out rows where they are missing"
                 )
+            if len(numbers) != len(occurred):
+                raise ValueError(_lengths(function, len(numbers), len(occurred)))
             columns.append(numbers)
-        time, event = columns
-        if len(time) != len(event):
-            raise ValueError(_lengths(function, len(time), len(event)))
-        if np.isin(event, (1, 2)).all() and (event == 2).any():
-            event = event - 1
-        odd = (event != 0) & (event != 1)
-        if odd.any():
-            row = int(np.argmax(odd))
-            hint = ". Hint: the times come first, then the events." if time.max() <= 1 else ""
-            raise ValueError(
-                f"{function}: events must be booleans, 0 and 1, or 1 and 2, got {event[row]:g} at "
-                f"row {row}{hint}"
-            )
-        if not event.any():
+        time = columns[0]
+        if not occurred.any():
             raise ValueError(
                 f"{function}: the event occurred in no row; survival needs some events"
             )
         check_magnitude(time, "y", function)
-        distinct, ranks = np.unique(time, return_inverse=True)
-        codes = 2 * ranks.reshape(-1).astype(np.uint32) + event.astype(np.uint32)
-        return cls(codes, times=distinct)
+        late = columns[1] >= time if len(columns) > 1 else np.zeros(1, dtype=np.bool_)
+        if late.any():
+            row = int(np.argmax(late))
+            raise ValueError(
+                f"{function}: entry must be before the time in every row, got {columns[1][row]:g} "
+                f"and {time[row]:g} at row {row}; number of such rows: {late.sum():,}. Hint: leave "
+                "out rows that were not observed, or add half a unit to times of the day of entry."
+            )
+        if len(columns) == 1 or columns[1].max() < time.min():  # all are at risk from the start on
+            distinct, ranks = np.unique(time, return_inverse=True)
+            codes = 2 * ranks.reshape(-1).astype(np.uint32) + occurred.astype(np.uint32)
+            return cls(codes, times=distinct)
+        distinct, ranks = np.unique(np.concatenate(columns), return_inverse=True)
+        last, entry = ranks.reshape(2, -1).astype(np.uint64)
+        return cls(((entry + 1) << 32) + 2 * last + occurred, times=distinct)
 
     @classmethod
-    def of_codes(cls, codes: NDArray[np.uint32]) -> Self:
+    def of_codes(cls, codes: NDArray[np.unsignedinteger]) -> Self:
         """Return the survival of codes, whose times are 0, 1, ..."""
-        return cls(codes, times=np.arange(codes.max() // 2 + 1, dtype=np.float64))
+        return cls(codes, times=np.arange(risk_intervals(codes)[1].max() + 1, dtype=np.float64))
+
+    @property
+    def truncated(self) -> bool:
+        """Whether some rows enter after the first time."""
+        return self.values.dtype == np.uint64
 
     @property
     def events(self) -> BoolArray:
@@ -505,15 +528,20 @@ class SurvivalTarget(Target):
 
     @cached_property
     def labels(self) -> NDArray[Any]:
-        """Structured array of events and times, of shape (n,)."""
-        pairs = np.empty(len(self.values), dtype=[("event", np.bool_), ("time", np.float64)])
-        pairs["event"], pairs["time"] = self.events, self.times[self.values // 2]
+        """Structured array of events, times and entries, of shape (n,)."""
+        first, last, events = risk_intervals(self.values)
+        fields: list[tuple[str, Any]] = [("event", np.bool_), ("time", np.float64)]
+        pairs = np.empty(len(events), fields + [("entry", np.float64)] * self.truncated)
+        pairs["event"], pairs["time"] = events, self.times[last]
+        if self.truncated:
+            pairs["entry"] = self.times[first - 1]
         return pairs
 
     @property
     def description(self) -> str:
         """Number of events."""
-        return f"survival times, {np.count_nonzero(self.events)} with the event"
+        after = " after entry" if self.truncated else ""
+        return f"survival times{after}, {np.count_nonzero(self.events)} with the event"
 
     @property
     def strata(self) -> NDArray[np.intp]:
@@ -522,7 +550,7 @@ class SurvivalTarget(Target):
 
     def association_scores(self) -> FloatArray:
         """Return martingale residuals."""
-        return martingale_residuals(self.values.astype(np.uint32))[:, None]
+        return martingale_residuals(self.values)[:, None]
 
 
 TARGETS: tuple[type[Target], ...] = (ClassTarget, NumberTarget, SurvivalTarget)
@@ -739,26 +767,27 @@ def _missing(function: str, row: int) -> str:
 
 
 def is_structured(y: Any) -> bool:
-    """Return whether a target is a structured array of two fields."""
+    """Return whether a target is a structured array of two fields, besides one named entry."""
     names = getattr(getattr(y, "dtype", None), "names", None)
-    return names is not None and len(names) == 2
+    return names is not None and len([name for name in names if name != "entry"]) == 2
 
 
-def survival_columns(y: Any, function: str) -> tuple[Any, Any]:
-    """Return the times and the events of survival.
+def survival_columns(y: Any, function: str) -> tuple[Any, Any, Any]:
+    """Return the times, the events and the entries of survival.
 
     Parameters
     ----------
     y : structured array of shape (n,), or table of shape (n, 2)
         Either a structured array of two fields, of which the boolean one is the event, as in
-        scikit-survival; or two columns, first the times, then the events.
+        scikit-survival, and perhaps a third one named entry; or two columns, first the times, then
+        the events.
     function : str
         The function that the user called, for errors.
 
     Returns
     -------
-    times, events : arrays of shape (n,)
-        As they were given.
+    times, events, entries : arrays of shape (n,)
+        As they were given; None without entries.
 
     Raises
     ------
@@ -771,7 +800,7 @@ def survival_columns(y: Any, function: str) -> tuple[Any, Any]:
     >>> from duramen.data.target import survival_columns
     >>> y = np.array([(True, 3.0), (False, 5.0)], dtype=[("event", bool), ("time", float)])
     >>> survival_columns(y, "fit")
-    (array([3., 5.]), array([ True, False]))
+    (array([3., 5.]), array([ True, False]), None)
     """
     if y is None:
         raise ValueError(
@@ -779,19 +808,109 @@ def survival_columns(y: Any, function: str) -> tuple[Any, Any]:
         )
     if is_structured(y):
         flags = [name for name in y.dtype.names if y.dtype[name].kind == "b"]
+        entries = y["entry"] if "entry" in y.dtype.names else None
         if len(flags) != 1 or y.ndim != 1:
             raise ValueError(
                 f"{function}: y must have one boolean field, the event, got {y.dtype}. {_SURVIVAL}"
             )
-        (time,) = (name for name in y.dtype.names if name != flags[0])
-        return y[time], y[flags[0]]
+        (time,) = (name for name in y.dtype.names if name not in (flags[0], "entry"))
+        return y[time], y[flags[0]], entries
     table = np.asarray(y, dtype=None if not hasattr(y, "to_numpy") else object)
     if table.ndim != 2 or table.shape[1] != 2:
         raise ValueError(
             f"{function}: y must hold times and events, got an array of shape {table.shape}. "
             f"{_SURVIVAL}"
         )
-    return table[:, 0], table[:, 1]
+    return table[:, 0], table[:, 1], None
+
+
+def event_indicators(
+    events: Any, event_of_interest: Any = None, *, function: str = "fit", times: Any = None
+) -> BoolArray:
+    """Tell in which rows the event occurred.
+
+    Parameters
+    ----------
+    events : array-like of shape (n,)
+        Booleans; 0 and 1, or 1 and 2, as R's survival has them; or words such as dead and alive,
+        also with a number before them (``1:DECEASED``), as in files of cBioPortal.
+    event_of_interest : label, optional
+        Value of the event; rows with any other value are censored.
+    function : str
+        The function that the user called, for errors.
+    times : array-like of shape (n,), optional
+        Times, for the hint where the two are exchanged.
+
+    Raises
+    ------
+    ValueError
+        If a value is missing, or the event is not one of two values that are known.
+
+    Examples
+    --------
+    >>> from duramen.data.target import event_indicators
+    >>> event_indicators(["dead", "alive", "Dead"]).tolist()
+    [True, False, True]
+    >>> event_indicators([0, 1, 2], event_of_interest=1).tolist()
+    [False, True, False]
+    """
+    array = np.asarray(events)
+    if array.ndim != 1 or not len(array):
+        raise ValueError(
+            f"{function}: events must be one value for each row, got an array of shape "
+            f"{array.shape}"
+        )
+    if array.dtype == np.bool_ and event_of_interest is None:
+        return array
+    values = array.tolist()
+    word_of = {value: _event_word(value) for value in values}
+    absent = [row for row, value in enumerate(values) if is_missing(value)]
+    if absent:
+        raise ValueError(
+            f"{function}: events must have no missing values, as at row {absent[0]}; leave out "
+            "such rows"
+        )
+    words = sorted(set(word_of.values()))
+    shown = joined([*map(quoted, sorted(word_of, key=str))], shown=_MOST_EVENTS)
+    # Of "1:deceased" the word, if it is known, else the number.
+    parts = {word: word.partition(":") for word in words}
+    event_words, censored_words = _EVENT_WORDS.split(), _CENSORED_WORDS.split()
+    both = event_words + censored_words
+    bare = {word: tail if tail in both else head for word, (head, _, tail) in parts.items()}
+    occurred = {word for word in words if bare[word] in event_words}
+    known = occurred | {word for word in words if bare[word] in censored_words}
+    if event_of_interest is not None:
+        occurred = {_event_word(event_of_interest)} & {*words}
+        if not occurred:
+            raise ValueError(
+                f"{function}: event_of_interest must be a value of the events, one of {shown}, got "
+                f"{event_of_interest!r}"
+            )
+    elif words in (["1", "2"], ["2"]):
+        occurred = {"2"}
+    elif (
+        len(words) == 2 and len(known) == 1 and None in map(as_number, words)
+    ):  # the other word is the opposite
+        occurred = occurred or {*words} - known
+    elif len(known) < len(words) or len(occurred) > 1:
+        message = (
+            f"{function}: events must be booleans, 0 and 1, 1 and 2, or words such as dead and "
+            f"alive, got {shown}"
+        )
+        if times is not None and np.isin(np.asarray(times), (0, 1)).all():
+            raise ValueError(f"{message}. Hint: the times come first, then the events.")
+        raise ValueError(
+            f"{message}. Hint: event_of_interest names the value that is the event; rows with any "
+            "other value, such as a competing event, are then censored at their time. Recode the "
+            "column to 0 and 1 if several values are the event."
+        )
+    return np.fromiter((word_of[value] in occurred for value in values), np.bool_, len(values))
+
+
+def _event_word(value: Any) -> str:
+    """Return a value of a column of events as text that is equal for equal values."""
+    whole = isinstance(value, float | np.floating) and value.is_integer()
+    return str(int(value) if whole else value).strip().lower()
 
 
 def midranks(counts: NDArray[np.integer]) -> FloatArray:
@@ -800,8 +919,36 @@ def midranks(counts: NDArray[np.integer]) -> FloatArray:
     return np.asarray((2.0 * before + counts) - counts.sum())
 
 
-def martingale_residuals(codes: NDArray[np.uint32]) -> FloatArray:
-    """Return the event of each row less those expected until its time, of shape (n,).
+def risk_intervals(codes: NDArray[Any]) -> tuple[IntArray, IntArray, BoolArray]:
+    """Return the ranks of the first and last time at which each row is at risk, and its event.
+
+    Examples
+    --------
+    >>> from duramen.data.target import SurvivalTarget, risk_intervals
+    >>> target = SurvivalTarget.of_columns([1, 2, 3], [True, False, True], [0, 0, 2])
+    >>> target.times.tolist(), [part.tolist() for part in risk_intervals(target.values)]
+    ([0.0, 1.0, 2.0, 3.0], [[1, 1, 3], [1, 2, 3], [True, False, True]])
+    """
+    first, code = np.divmod(codes.astype(np.uint64), 2**32)
+    return first.astype(np.int64), (code // 2).astype(np.int64), np.asarray(code % 2 == 1)
+
+
+def at_risk(columns: FloatArray, first: IntArray, last: IntArray) -> FloatArray:
+    """Return the sums of columns, (n, k), over the rows at risk at each rank of time."""
+    width = int(last.max()) + 1
+
+    def later(ranks: IntArray) -> FloatArray:
+        sums = np.stack([np.bincount(ranks, column, width) for column in columns.T], axis=1)
+        return np.cumsum(sums[::-1], axis=0)[::-1]
+
+    sums = later(last)
+    if first.any():  # less the rows that enter later
+        sums[:-1] -= later(first)[1:]
+    return sums
+
+
+def martingale_residuals(codes: NDArray[np.unsignedinteger]) -> FloatArray:
+    """Return the event of each row less those expected while it is at risk, of shape (n,).
 
     The expected number is Nelson and Aalen's cumulative hazard of all rows.
 
@@ -812,10 +959,10 @@ def martingale_residuals(codes: NDArray[np.uint32]) -> FloatArray:
     >>> martingale_residuals(target.values).round(3).tolist()
     [0.75, 0.417, -0.583, -0.583]
     """
-    times, events = (codes >> 1).astype(np.int64), (codes & 1).astype(np.float64)
-    at_risk = np.cumsum(np.bincount(times)[::-1])[::-1]
-    hazard = np.bincount(times, events) / np.maximum(at_risk, 1)
-    return np.asarray(events - np.cumsum(hazard)[times])
+    first, last, events = risk_intervals(codes)
+    n_at_risk = at_risk(np.ones((len(codes), 1)), first, last)[:, 0]
+    hazard = np.append(0.0, np.cumsum(np.bincount(last, events) / np.maximum(n_at_risk, 1.0)))
+    return np.asarray(events - (hazard[last + 1] - hazard[first]))
 
 
 def column_target(table: EncodedTable, j: int, function: str) -> Target:

@@ -1,9 +1,9 @@
 """Rank tests of the association of one feature with a target.
 
 A target `y` holds numbers, or an indicator of a class. With `censored` it holds survival: codes
-2 t + e of the rank t of the time and of whether the event occurred then, e. Survival is compared at
-the time of each event with all rows still at risk, so that a feature that only censoring depends on
-is not called associated.
+2 t + e of the rank t of the time and of whether the event occurred then, e, with the entry
+(`risk_intervals`). Survival is compared at the time of each event with all rows at risk, so that a
+feature that only censoring or entry depends on is not called associated.
 
 With `strata`, rows are compared within them; rows of one of the `groups` may depend on each other
 (:func:`_score_test`).
@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.data.strata import adjusted_means, centered_within
-from duramen.data.target import martingale_residuals, midranks
+from duramen.data.target import at_risk, martingale_residuals, midranks, risk_intervals
 from duramen.support.arrays import FloatArray, IntArray
 
 _TURNS = (0.25, 0.5, 0.75)  # quantiles of a feature at which an association may turn
@@ -246,9 +246,9 @@ def _quadratic_form(scores: FloatArray, covariance: FloatArray) -> tuple[float, 
 
 
 def residuals(y: NDArray[Any], strata: IntArray | None) -> FloatArray:
-    """Return the martingale residuals: events of a row less those expected until its time."""
+    """Return the martingale residuals: events of a row less those expected while it is at risk."""
     if strata is None:
-        return martingale_residuals(y.astype(np.uint32))
+        return martingale_residuals(y)
     expected = _at_risk(np.empty((len(y), 0)), y, strata)[1][:, 0]
     return np.asarray((y % 2 == 1) - expected)
 
@@ -258,39 +258,42 @@ def _at_risk(
 ) -> tuple[FloatArray, FloatArray]:
     """Return the means of columns over the rows at risk at the time of each row, (n, k).
 
-    And the sums, over the events of its stratum up to then, of 1 and of these means, each divided
-    by the rows at risk: shape (n, 1 + k).
+    And the sums, over the events of its stratum while it is at risk, of 1 and of these means, each
+    divided by the rows at risk: shape (n, 1 + k).
     """
-    times, events = (y // 2).astype(np.int64), y % 2 == 1
+    entries, times, events = risk_intervals(y)
     strata = np.zeros(len(times), np.int64) if strata is None else strata
     width = int(times.max()) + 1
     moments, place = np.unique(strata * width + times, return_inverse=True)
-    first, last = (
-        np.searchsorted(moments // width, moments // width, side) for side in ("left", "right")
-    )  # moments of the same stratum
+    end = np.searchsorted(moments // width, moments // width, "right")  # of the stratum
+    entered = np.searchsorted(moments, strata * width + entries)
     ones = np.column_stack([np.ones(len(columns)), columns])
-    sums = np.stack([np.bincount(place, column) for column in ones.T], axis=1)
-    before = np.vstack([np.zeros((1, sums.shape[1])), np.cumsum(sums, axis=0)])
-    at_risk = before[last] - before[:-1]
-    means = at_risk[:, 1:] / at_risk[:, :1]
-    hazard = np.bincount(place, events)[:, None] / at_risk[:, :1]
-    steps = hazard * np.column_stack([np.ones(len(moments)), means])
-    before = np.vstack([np.zeros((1, steps.shape[1])), np.cumsum(steps, axis=0)])
-    return means[place], (before[1:] - before[first])[place]
+
+    def before(numbers: FloatArray) -> FloatArray:
+        return np.vstack([np.zeros((1, numbers.shape[1])), np.cumsum(numbers, axis=0)])
+
+    def sums(moment: IntArray) -> FloatArray:
+        by_moment = [np.bincount(moment, column, len(moments)) for column in ones.T]
+        return before(np.stack(by_moment, axis=1))
+
+    leaving, entering = sums(place), sums(entered)
+    remaining = (leaving[end] - leaving[:-1]) - (entering[end] - entering[1:])
+    means = remaining[:, 1:] / remaining[:, :1]
+    hazard = np.bincount(place, events)[:, None] / remaining[:, :1]
+    steps = before(hazard * np.column_stack([np.ones(len(moments)), means]))
+    return means[place], steps[place + 1] - steps[entered]
 
 
 def _log_rank(columns: FloatArray, y: NDArray[Any]) -> tuple[FloatArray, FloatArray]:
     """Return the log-rank scores of columns, shape (k,), and their covariance, (k, k)."""
-    times, occurred = (y // 2).astype(np.int64), y % 2 == 1
-    n_times = int(times.max()) + 1
-    events = np.bincount(times[occurred], minlength=n_times).astype(np.float64)
-    ones = np.column_stack([np.ones(len(columns)), columns])
-    sums = np.stack([np.bincount(times, column, n_times) for column in ones.T], axis=1)
-    remaining = np.cumsum(sums[::-1], axis=0)[::-1]
-    at_risk = np.maximum(remaining[:, 0], 1.0)
-    means = remaining[:, 1:] / at_risk[:, None]
+    first, last, occurred = risk_intervals(y)
+    events = np.bincount(last, occurred)
+    remaining = at_risk(np.column_stack([np.ones(len(columns)), columns]), first, last)
+    n_at_risk = np.maximum(remaining[:, 0], 1.0)
+    means = remaining[:, 1:] / n_at_risk[:, None]
     scores = occurred @ columns - events @ means
-    weight = events * (at_risk - events) / np.maximum(at_risk - 1.0, 1.0)
-    of_row = np.cumsum(weight / at_risk)[times]
+    weight = events * (n_at_risk - events) / np.maximum(n_at_risk - 1.0, 1.0)
+    sums = np.append(0.0, np.cumsum(weight / n_at_risk))
+    of_row = sums[last + 1] - sums[first]
     covariance = (columns.T * of_row) @ columns - (means.T * weight) @ means
     return scores, covariance

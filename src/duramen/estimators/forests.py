@@ -21,7 +21,9 @@ class SurvivalForest(BaseForest):
 
     The target is a structured array with a boolean field for the event and one for the time, as in
     scikit-survival, or a table of two columns: first the times, then the events. A time without an
-    event is right-censored.
+    event is right-censored. A third field named ``entry`` holds the time after which a row was
+    under observation (left truncation): splits, leaves and concordance then compare rows that are
+    at risk at the same time.
 
     Attributes
     ----------
@@ -138,7 +140,8 @@ class SurvivalForest(BaseForest):
         Of the pairs of rows whose order is known, the fraction in which the one with the earlier
         event has the higher mortality; equal mortalities count one half. Pairs with both events at
         the same time do not count; of an event and a censored row at the same time the event came
-        first (Harrell, Lee and Mark 1996). NaN where there is no such pair.
+        first (Harrell, Lee and Mark 1996). With entries, only pairs in which the other row is at
+        risk at the time of the event count. NaN where there is no such pair.
 
         Parameters
         ----------

@@ -230,6 +230,90 @@ def _leaks_of_numbers(
     return leaks if len(leaks) <= _MOST_STRONG else []
 
 
+# --- entry times --------------------------------------------------------------------------------
+
+ENTRY = "entry"
+_ENTRY_NAME = re.compile(
+    r"(t|age|time|day|date)?[ _.]?(at[ _.])?(start|begin|entry|enter|entered|entrance|inclusion|"
+    r"enrol+ment|left|trunc(ation)?)[ _.]?(time|age|day)?|(t|time)[ _.]?[01]|from",
+    re.IGNORECASE,
+)
+_FEWEST_STARTS = 5  # of intervals that begin where another one ends
+
+
+def of_entry(
+    table: EncodedTable | ColumnStore, y: Any, name: str, entries: Any = None
+) -> list[Finding]:
+    """Find the columns with the entry times of survival, and with the persons of several rows.
+
+    Numbers are entry times if they are before the time in every row, and have the name of such,
+    like start or entry, or are times of other rows unless they are 0 (at least five). Persons have
+    rows that begin where others of their rows end.
+
+    Parameters
+    ----------
+    table : EncodedTable or ColumnStore
+    y : array-like of shape (n,)
+        Times as they were read; rows where they are missing are left out.
+    name : str
+        Their name, for the sentences.
+    entries : array-like of shape (n,), optional
+        Entry times, if they are known: only persons are looked for.
+    """
+    _, times, _ = target_values(y, "regression")
+    if times is None:
+        return []
+    rows = np.flatnonzero(~np.isnan(times))
+    times, places, findings = times[rows], looked_at(table).tolist(), list[Finding]()
+    starts: FloatArray | None = None
+    if entries is not None:
+        known = target_values(entries, "regression")[1]
+        starts = None if known is None or np.isnan(known[rows]).any() else known[rows]
+    for j in places if entries is None else ():
+        column, values = table.names[j], np.asarray(table.values(j))
+        codes = np.asarray(table.codes(j))[rows]
+        if table.kind_codes[j] != _NUMERIC or (codes >= len(values)).any() or len(values) < 2:
+            continue
+        numbers = values[codes]
+        if (numbers < 0).any() or (numbers >= times).any():
+            continue
+        ends = _continues(numbers, times)
+        if ends or _ENTRY_NAME.fullmatch(column.strip()):
+            why = "begins where other rows end" if ends else "is named as an entry time"
+            message = (
+                f"column {quoted(column)} is before {name} in every row and {why}: it may be the "
+                "time after which rows were under observation, which is no feature"
+            )
+            hint = f"entry={column!r} compares rows from there to {name} only, if so"
+            findings.append(Finding(ENTRY, (column,), message, hint))
+            starts = numbers if starts is None else starts
+    if starts is None or not _continues(starts, times):
+        return findings
+    persons = [
+        (_PERSON.fullmatch(table.names[j].strip()) is not None, len(table.values(j)), -j)
+        for j in places
+        if 1 < len(table.values(j)) < len(rows)
+        and _continues(starts, times, np.asarray(table.codes(j))[rows].astype(np.int64))
+    ]
+    if persons:  # by its name, or else the finest division of the rows
+        column = table.names[-max(persons)[2]]
+        message = (
+            f"rows with the same value of {quoted(column)} begin where others of them end: they "
+            f"may be of one person, and {_ASSUMED}"
+        )
+        hint = f"groups={column!r} keeps the rows of a person together, if so"
+        findings.append(Finding(GROUPED, (column,), message, hint))
+    return findings
+
+
+def _continues(starts: FloatArray, times: FloatArray, persons: IntArray | None = None) -> bool:
+    """Tell whether intervals that begin after 0, at least five, begin where others end."""
+    later = starts > 0
+    ends = times if persons is None else times + 1j * persons
+    begins = starts if persons is None else starts + 1j * persons
+    return later.sum() >= _FEWEST_STARTS and bool(np.isin(begins[later], ends).all())
+
+
 # --- dependent rows -----------------------------------------------------------------------------
 
 GROUPED = "groups of rows"

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from duramen import _kernel
 from duramen.data import EncodedTable, LearningSet
 from duramen.data.schema import KINDS
+from duramen.data.target import risk_intervals
 from duramen.forests.forest import Forest, values_for_prediction
 from duramen.forests.patches import grow_patches
 from duramen.forests.pruning import pruned
@@ -126,11 +127,12 @@ def grow(
     forest = forest_of(arrays, data, settings, seed, first_tree)
     if target.times is None:
         return pruned(forest, settings.ccp_alpha) if settings.ccp_alpha > 0 else forest
-    offsets, index, events, at_risk, mortality = _kernel.leaf_events(
+    offsets, index, counts, at_risk, mortality = _kernel.leaf_events(
         forest.kernel, table.kernel, target.kernel, weights, forest.bags, n_threads
     )
-    occurred = np.unique(target.values[target.values % 2 == 1] // 2)
-    leaf_events = LeafEvents(target.times[occurred], offsets, index, events, at_risk)
+    _, times, events = risk_intervals(target.values)
+    occurred = np.unique(times[events])
+    leaf_events = LeafEvents(target.times[occurred], offsets, index, counts, at_risk)
     return replace(forest, leaf_values=mortality, leaf_events=leaf_events)
 
 

@@ -176,8 +176,9 @@ def concordance(target: Target, risks: FloatArray, strata: IntArray | None = Non
     """Compute Harrell's concordance of risks with survival; NaN where no pair is comparable.
 
     A pair of rows is comparable where the one with the earlier time had the event then, and at
-    equal times where one had the event and the other had not. It is concordant where the first of
-    the two has the higher risk; equal risks count one half. With strata, only pairs of rows of one
+    equal times where one had the event and the other had not; with left truncation, where the other
+    was at risk then. It is concordant where the first of the two has the higher risk; equal risks
+    count one half. With strata, only pairs of rows of one
     stratum are comparable.
     """
     parts = [(target, risks)]

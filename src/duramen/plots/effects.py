@@ -103,6 +103,7 @@ EFFECT = figure(effect, (FeatureEffect,), lambda *_: 2.3, svg=True)
 
 _MOST = 300
 _SPREAD = 0.3
+_AT_RISK = 10  # rows at risk where a curve with entries begins: fewer may all have the event
 _LOOKS = ((ACCENT, "-"), (AGAINST, "--"), (INK, ":"), (MUTED, "-."))
 
 
@@ -121,16 +122,17 @@ def against_target(
     within 1.5 interquartile ranges of them) over a strip of the single rows; numbers against
     numbers as points; numbers by category as box plots by category; classes by category as the
     fraction of each class in each category. Survival is drawn as the Kaplan-Meier curves of the
-    lowest, middle and highest third of the values, or of the four largest categories. Of numbers
-    far from all others the axis says how many it leaves out.
+    lowest, middle and highest third of the values, or of the four largest categories; with entries,
+    from the first time with ten rows at risk on. Of numbers far from all others the axis says how
+    many it leaves out.
 
     Parameters
     ----------
     values : array-like of shape (n,)
         Numbers, or categories as strings; NaN and None are left out.
     target : array-like of shape (n,)
-        Numbers, classes as strings, or survival as a structured array of fields ``event`` and
-        ``time``.
+        Numbers, classes as strings, or survival as a structured array of fields ``event``,
+        ``time`` and, with left truncation, ``entry``.
     name, target_name : str
         Names for the axes.
     order : sequence of str
@@ -175,7 +177,7 @@ def against_target(
     ax = axes_or_new(ax, 4.4, 2.6)
     if y.dtype.names is not None:
         for k, (title, rows) in enumerate(_groups(x, order)):
-            times, surviving = _curve(y["time"][rows], y["event"][rows])
+            times, surviving = _curve(y[rows])
             color, dashes = _LOOKS[k % len(_LOOKS)]
             line: dict[str, Any] = {
                 "color": color,
@@ -284,12 +286,18 @@ def _groups(values: NDArray[Any], order: Sequence[str] = ()) -> list[tuple[str, 
     return [(title, rows) for title, rows in parts if rows.any()]
 
 
-def _curve(times: FloatArray, events: BoolArray) -> tuple[FloatArray, FloatArray]:
-    """Return the Kaplan-Meier estimate from time 0 to the last time."""
-    distinct, place, rows = np.unique(times, return_inverse=True, return_counts=True)
-    at_risk = np.cumsum(rows[::-1])[::-1]
-    surviving = np.cumprod(1.0 - np.bincount(place, events, len(distinct)) / at_risk)
-    return np.append(0.0, distinct), np.append(1.0, surviving)
+def _curve(y: NDArray[Any]) -> tuple[FloatArray, FloatArray]:
+    """Return the Kaplan-Meier estimate from time 0, or from a time with ten rows at risk, on."""
+    distinct, place, rows = np.unique(y["time"], return_inverse=True, return_counts=True)
+    at_risk, start = np.cumsum(rows[::-1])[::-1], 0
+    if "entry" in y.dtype.names:
+        entered = np.searchsorted(np.sort(y["entry"]), distinct)  # before each time
+        at_risk = at_risk - (len(y) - entered)
+        start = int(np.argmax(at_risk >= min(_AT_RISK, at_risk.max())))
+    hazard = np.bincount(place, y["event"], len(distinct)) / at_risk
+    surviving = np.cumprod(1.0 - hazard[start:])
+    first = distinct[start] if start else 0.0
+    return np.append(first, distinct[start:]), np.append(1.0, surviving)
 
 
 AGAINST_TARGET = figure(against_target, (), lambda *_: 2.3, svg=True)

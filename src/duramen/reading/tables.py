@@ -27,6 +27,7 @@ from duramen.data.target import (
     NoTarget,
     Task,
     encode_target,
+    event_indicators,
     is_structured,
     proportions,
     sampled_rows,
@@ -39,7 +40,7 @@ from duramen.data.text_numbers import (
     places_of_text,
     stray_values_of,
 )
-from duramen.findings.rows import dependence, of_leaks
+from duramen.findings.rows import GROUPED, dependence, of_entry, of_leaks
 from duramen.findings.table import (
     left_out,
     merged_labels,
@@ -88,6 +89,8 @@ def read(
     *,
     task: Task | Literal["auto"] = "auto",
     event: str | None = None,
+    event_of_interest: str | int | None = None,
+    entry: str | ArrayLike | None = None,
     strata: str | ArrayLike | None = None,
     groups: str | ArrayLike | None = None,
     covariates: Sequence[str] = (),
@@ -137,7 +140,15 @@ def read(
         Task: classification of classes or regression of numbers; auto decides by the values of the
         target, survival with ``event``.
     event : str, optional
-        Column that says whether the event occurred at the time in the target: survival.
+        Column that says whether the event occurred at the time in the target: survival. It holds
+        truth values, 0 and 1, 1 and 2, or words such as dead and alive.
+    event_of_interest : label, optional
+        Value of the column of events that is the event, such as that of one of several competing
+        events; rows with any other value are censored.
+    entry : str or array-like of shape (n,), optional
+        Column of the times after which rows were under observation (left truncation), such as the
+        age at inclusion, or the start of an interval where persons have several rows. Rows are at
+        risk from there to the time in the target. It is not used as a feature.
     strata : str or array-like of shape (n,), optional
         Column of the table or of its sample annotations, such as the population or the batch: rows
         are permuted only among those with the same value. It is not used as a feature.
@@ -276,7 +287,8 @@ def read(
             columns = table.columns.to_native()
             table.findings += of_names(columns) if isinstance(columns, pa.Table) else []
         if target is None:
-            for name in ("task", "event", "covariates", "drop_missing_target"):
+            of_target_only = ("task", "event", "event_of_interest", "entry", "covariates")
+            for name in (*of_target_only, "drop_missing_target"):
                 if name in given:
                     raise ValueError(f"read: {name} needs target=NAME")
             n, p = table.columns.shape
@@ -288,13 +300,16 @@ def read(
                 )
                 hint = "transpose=True if rows are features, such as genes"
                 table.findings.append(Finding("names", (), message, hint))
-        roles = {"event": event, "strata": strata, "groups": groups, "sample_weight": sample_weight}
+        roles = {"event": event, "entry": entry, "strata": strata, "groups": groups}
+        roles["sample_weight"] = sample_weight
         table.set_apart(target, roles, covariates, samples_features, drop, task)
         if task == "regression" or isinstance(table.columns, nw.DataFrame):
             table.read_dates(date_order, task, kinds, categorical)
         if drop_missing_target or missing == "drop":
             table.drop_rows(of_target=drop_missing_target, incomplete=missing == "drop")
-        data = table.encoded(task, names, kinds, tuple(categorical), keep_identifiers, n_jobs)
+        data = table.encoded(
+            task, event_of_interest, names, kinds, tuple(categorical), keep_identifiers, n_jobs
+        )
         if max_rows is not None and data.n_rows > max_rows:
             data = _sample(data, max_rows, check_seed("read", random_state))
         if table.in_folder:  # which is removed here
@@ -473,13 +488,17 @@ class _Table:
             not isinstance(target, str) and values is not None and np.ndim(np.asarray(values)) == 2
         )
         if two_columns:
-            values, events = survival_columns(values, "read")
+            values, events, entries = survival_columns(values, "read")
             self.roles["event"] = ("", events)
+            if entries is not None:
+                self.roles["entry"] = ("", entries)
         elif task == "survival" and "event" not in self.roles:
             raise ValueError(
                 "read: task='survival' needs event=NAME, the column that is 1 if the event "
                 f"occurred at the time in {name}, else 0"
             )
+        if "entry" in self.roles and "event" not in self.roles:
+            raise ValueError("read: entry is for survival, and needs event=NAME")
         n_rows = self.columns.shape[0]
         for role, (column, of_role) in {"target": ("", values), **self.roles}.items():
             if of_role is not None and len(of_role) != n_rows:
@@ -601,8 +620,9 @@ class _Table:
         """Leave out the rows where the target, or any feature too, is missing."""
         if of_target:
             present = ~_missing(self.values)
-            if "event" in self.roles:
-                present &= ~_missing(self.roles["event"][1])
+            for role in ("event", "entry"):
+                if role in self.roles:
+                    present &= ~_missing(self.roles[role][1])
             if not present.any():
                 raise ValueError(
                     f"read: drop_missing_target=True leaves no row: {self.target} has no value"
@@ -655,6 +675,7 @@ class _Table:
     def encoded(
         self,
         task: Any,
+        event_of_interest: str | int | None,
         names: Iterable[str] | None,
         kinds: Any,
         categorical: tuple[str, ...],
@@ -664,7 +685,10 @@ class _Table:
         """Encode the columns and the target, and look at them."""
         findings, values = [*self.findings], self.values
         event, events = self.roles.get("event", ("", None))
+        entry, entries = self.roles.get("entry", ("", None))
         survival = events is not None
+        if event_of_interest is not None and not survival:
+            raise ValueError("read: event_of_interest is for survival, and needs event=NAME")
         if values is not None:
             of_y = of_target(values, self.target, "regression" if survival else task)
             stray = None
@@ -717,12 +741,19 @@ class _Table:
             groups = self.roles.get("groups", ("", None))[1]
             if survival:
                 leaks = of_leaks(table, events, event or "event", "classification")
+                known = {leak.columns for leak in leaks}
+                of_time = of_leaks(table, values, self.target, "regression")
+                leaks += [leak for leak in of_time if leak.columns not in known]
             else:
                 leaks = of_leaks(table, values, self.target, task)
             kind = "regression" if survival else task
             if dependent := dependence(table, values, self.target, kind, groups):
                 leaks = [leak for leak in leaks if not {*leak.columns} & {*dependent.columns}]
                 leaks.append(dependent)
+            if survival:
+                of_persons = groups is None and (not dependent or dependent.kind != GROUPED)
+                intervals = of_entry(table, values, self.target, entries)
+                leaks += [one for one in intervals if one.kind != GROUPED or of_persons]
             findings += leaks
         table, listed = _without_identifiers(
             table, findings, self.file, self.target, keep_identifiers
@@ -736,8 +767,16 @@ class _Table:
         if values is None:
             outcome = NoTarget(np.zeros(table.shape[0]))
         elif survival:
-            arrays = (target_array(column, function=function) for column in (values, events))
-            outcome = SurvivalTarget.of_columns(*arrays, function=f"{function} and event")
+            times = target_array(values, function=function)
+            labels = target_array(events, function=f"read: event={event!r}")
+            occurred = event_indicators(
+                labels, event_of_interest, function=f"read: event={event!r}", times=times
+            )
+            if entries is not None:
+                entries = target_array(entries, function=f"read: entry={entry!r}")
+            outcome = SurvivalTarget.of_columns(times, occurred, entries, function=function)
+            if entries is not None and not outcome.truncated:
+                warn(f"read: entry={entry!r} has no effect: no row enters after the first time")
         else:
             outcome = encode_target(values, task, function=function)
         rows: dict[str, Any] = {
@@ -748,6 +787,21 @@ class _Table:
             for role, (name, _) in self.roles.items()
             if name
         ]
+        if entries is not None:
+            notes.append(
+                "tests permute entry, time and event together, and assume that "
+                f"{entry or 'entry'} does not depend on irrelevant features"
+            )
+        if survival and (event_of_interest is not None or not {*labels.tolist()} <= {0, 1}):
+            one, others = (
+                joined([*map(quoted, dict.fromkeys(labels[rows].tolist()))], shown=_SHOWN)
+                for rows in (occurred, ~occurred)
+            )
+            competing = len(set(labels[~occurred].tolist())) > 1 and event_of_interest is not None
+            notes.append(
+                f"the event is {one} of {event or 'event'}; rows with {others or 'no event'} are "
+                f"censored at their time{', competing events too (cause-specific)' * competing}"
+            )
         covariates = None
         if self.covariates:
             columns = {name: _arrow(of_name) for name, of_name in self.covariates.items()}

@@ -13,7 +13,7 @@ from typing import Any
 
 from duramen.data.provenance import Finding, them
 from duramen.data.text_numbers import NumbersInTextWarning, StrayValues
-from duramen.findings.rows import DEPENDENT
+from duramen.findings.rows import DEPENDENT, ENTRY
 from duramen.findings.table import IDENTIFIER, READ_AS_MISSING, left_out
 from duramen.io import read_table
 from duramen.io.formats import format_of, text_of
@@ -230,5 +230,5 @@ def answered(
             if not finding.refused:
                 error.add_note(str(finding))
         raise error
-    first = ("leak", *DEPENDENT)
+    first = ("leak", ENTRY, *DEPENDENT)
     return tuple(sorted(answers, key=lambda finding: finding.kind not in first))

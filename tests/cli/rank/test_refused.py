@@ -61,7 +61,7 @@ REFUSED = {
     "S --task regression": "--event is for --task survival",
     "t.parquet --target months --event dead": "--event 'dead' is not a column of the table",
     "t.parquet --target months --event months": "--event 'months' is the target",
-    "t.parquet --target months --event x1": "events must be booleans, 0 and 1, or 1 and 2",
+    "t.parquet --target months --event x1": "events must be booleans, 0 and 1, 1 and 2, or words",
     "S --measure vote-change": "is not defined for survival",
     "S --estimator pert": "must be one of random-forest, extra-trees",
     "S --criterion gini": "must be auto for survival",

@@ -384,7 +384,7 @@ def _of_ensemble(
 def _score(score: str, predicted: FloatArray, target: NDArray[Any]) -> FloatArray:
     """Return the score of predictions (G, n, C), fractions of votes for classes, shape (G,)."""
     if score == "concordance":
-        survival = SurvivalTarget.of_codes(target.astype(np.uint32))
+        survival = SurvivalTarget.of_codes(target)
         return np.array([concordance(survival, risks[:, 0]) for risks in predicted])
     if score == "neg_mean_squared_error":
         return np.array([-np.mean((numbers[:, 0] - target) ** 2) for numbers in predicted])
