@@ -1,5 +1,8 @@
 """Survival forests: splits, leaves and concordance as their definitions say."""
 
+import shutil
+import subprocess
+
 import numpy as np
 import pytest
 from tests.oracles import survival as oracle
@@ -273,3 +276,24 @@ def test_entries_before_the_first_time_change_nothing():
         for name, array in (forest.arrays() | forest.leaf_events.arrays()).items():
             source = other if hasattr(other, name) else other.leaf_events
             assert array.tobytes() == getattr(source, name).tobytes(), name
+
+
+@pytest.mark.skipif(shutil.which("Rscript") is None, reason="needs R")
+def test_agrees_with_survival_of_r(tmp_path):
+    """The score test of Cox's model without ties, which is the log-rank test, and concordance."""
+    X, time, event, entry = truncated_cohort(7, 80)
+    y, group = outcome(time, event, entry), (X[:, 0] > 0).astype(float)
+    np.savetxt(tmp_path / "d.txt", np.column_stack([entry, time, event, group, X[:, 0]]))
+    code = (
+        f"library(survival); d <- read.table('{(tmp_path / 'd.txt').as_posix()}')\n"
+        "s <- Surv(d$V1, d$V2, d$V3)\n"
+        "cat(summary(coxph(s ~ d$V4))$sctest[[1]], "
+        "concordance(s ~ d$V5, reverse = TRUE)$concordance)"
+    )
+    done = subprocess.run(["Rscript", "-e", code], capture_output=True, text=True, check=False)
+    if "there is no package called" in done.stderr:
+        pytest.skip("needs the package survival of R")
+    statistic, fraction = map(float, done.stdout.split())
+    model = dm.RandomSurvivalForest(1, max_depth=1, **EVERY).fit(group[:, None], y)
+    assert model.forest_.tree(0).impurity[0] == pytest.approx(statistic, rel=1e-5)
+    assert concordance(encode_target(y), X[:, 0]) == pytest.approx(fraction, abs=1e-6)

@@ -3,6 +3,8 @@
 import numpy as np
 import pandas as pd
 import pytest
+from tests.estimators.test_survival import drawn, entries, outcome
+from tests.oracles import survival as oracle
 
 import duramen as dm
 from duramen.plots import against_target, effect
@@ -103,3 +105,25 @@ def test_values_far_from_all_others_do_not_squeeze_the_axes():
     ax = effect(dm.effects.accumulated_local_effects(forest, data, 0))
     assert ax.get_xlim()[1] < 5
     assert "beyond the axis" in ax.get_xlabel()
+
+
+@pytest.mark.parametrize("truncated", [False, True])
+def test_survival_is_drawn_as_kaplan_meier_curves(truncated):
+    """With entries from the first time on at which ten rows are at risk."""
+    X, time, event = drawn(4, 80)
+    entry = entries(4, time) if truncated else -np.ones(80)
+    sex = np.where(X[:, 1] > 2, "f", "m")
+    ax = against_target(sex, outcome(time, event, entry if truncated else None))
+    assert len(ax.get_lines()) == 2
+    for line in ax.get_lines():
+        rows = sex == line.get_label()
+        own = time[rows], event[rows], np.ones(rows.sum())
+        at = line.get_xdata()[1:]
+        expected = oracle.kaplan_meier(*own, at, entry[rows])
+        if truncated:
+            times = np.unique(time[rows])
+            at_risk = [np.sum((entry[rows] < t) & (time[rows] >= t)) for t in times]
+            assert at[0] == times[np.argmax(np.array(at_risk) >= 10)]
+            before = times[times < at[0]]
+            expected /= oracle.kaplan_meier(*own, before[-1:], entry[rows]) if len(before) else 1.0
+        assert np.allclose(line.get_ydata()[1:], expected)

@@ -126,7 +126,7 @@ def covariate_strata(covariates: Any, y: Any, *, rows_per_stratum: int = 10) -> 
             response = np.asarray(target.values, dtype=np.float64)
             if target.censored:
                 _, times, events = risk_intervals(target.values)
-                response = 2.0 * times + events
+                response = np.asarray(2.0 * times + events)
             columns = columns - columns.mean(axis=0)
             gram = columns.T @ columns + _RIDGE * np.eye(columns.shape[1])
             moments = columns.T @ (response - response.mean())

@@ -509,7 +509,8 @@ class SurvivalTarget(Target):
             return cls(codes, times=distinct)
         distinct, ranks = np.unique(np.concatenate(columns), return_inverse=True)
         last, entry = ranks.reshape(2, -1).astype(np.uint64)
-        return cls(((entry + 1) << 32) + 2 * last + occurred, times=distinct)
+        wide = ((entry + 1) << 32) + 2 * last + occurred
+        return cls(np.asarray(wide, dtype=np.uint64), times=distinct)
 
     @classmethod
     def of_codes(cls, codes: NDArray[np.unsignedinteger]) -> Self:
@@ -939,7 +940,7 @@ def at_risk(columns: FloatArray, first: IntArray, last: IntArray) -> FloatArray:
 
     def later(ranks: IntArray) -> FloatArray:
         sums = np.stack([np.bincount(ranks, column, width) for column in columns.T], axis=1)
-        return np.cumsum(sums[::-1], axis=0)[::-1]
+        return np.asarray(np.cumsum(sums[::-1], axis=0)[::-1], dtype=np.float64)
 
     sums = later(last)
     if first.any():  # less the rows that enter later

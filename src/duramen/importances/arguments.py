@@ -94,7 +94,7 @@ def refuse_survival(function: str) -> NoReturn:
 
 def matched(
     forest: AnyForest, target: Target, function: str
-) -> NDArray[np.uint32] | NDArray[np.float64]:
+) -> NDArray[np.uint32] | NDArray[np.uint64] | NDArray[np.float64]:
     """Return a target as codes of the forest's classes, or numbers less the forest's origin.
 
     Raises
@@ -177,9 +177,8 @@ class Sample:
     """Rows with their target."""
 
     rows: Rows  # (n, p): As :func:`duramen.forests.prediction.rows_of` returns them
-    # (n,): uint32 class codes of the forest or codes of survival, or float64 numbers less the
-    # forest's origin.
-    target: NDArray[np.uint32] | NDArray[np.float64]
+    # (n,): class codes of the forest, codes of survival, or numbers less the forest's origin.
+    target: NDArray[np.uint32] | NDArray[np.uint64] | NDArray[np.float64]
     # Whether the rows are the training rows, each for the trees whose bag lacks it; else every
     # row goes down every tree.
     out_of_bag: bool

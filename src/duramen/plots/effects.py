@@ -290,7 +290,7 @@ def _curve(y: NDArray[Any]) -> tuple[FloatArray, FloatArray]:
     """Return the Kaplan-Meier estimate from time 0, or from a time with ten rows at risk, on."""
     distinct, place, rows = np.unique(y["time"], return_inverse=True, return_counts=True)
     at_risk, start = np.cumsum(rows[::-1])[::-1], 0
-    if "entry" in y.dtype.names:
+    if "entry" in (y.dtype.names or ()):
         entered = np.searchsorted(np.sort(y["entry"]), distinct)  # before each time
         at_risk = at_risk - (len(y) - entered)
         start = int(np.argmax(at_risk >= min(_AT_RISK, at_risk.max())))

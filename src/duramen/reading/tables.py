@@ -762,23 +762,16 @@ class _Table:
         if gone and self.row_names.labels is None:
             labels = texts_of(_arrow(self.column("target", gone[0])))
             self.row_names = replace(self.row_names, labels=labels)
-        function = f"read: target={self.target!r}"
         outcome: Target
+        remarks: list[str] = []
         if values is None:
             outcome = NoTarget(np.zeros(table.shape[0]))
         elif survival:
-            times = target_array(values, function=function)
-            labels = target_array(events, function=f"read: event={event!r}")
-            occurred = event_indicators(
-                labels, event_of_interest, function=f"read: event={event!r}", times=times
+            outcome, remarks = _survival(
+                (self.target, values), (event, events), (entry, entries), event_of_interest
             )
-            if entries is not None:
-                entries = target_array(entries, function=f"read: entry={entry!r}")
-            outcome = SurvivalTarget.of_columns(times, occurred, entries, function=function)
-            if entries is not None and not outcome.truncated:
-                warn(f"read: entry={entry!r} has no effect: no row enters after the first time")
         else:
-            outcome = encode_target(values, task, function=function)
+            outcome = encode_target(values, task, function=f"read: target={self.target!r}")
         rows: dict[str, Any] = {
             role: self.roles[role][1] for role in ("strata", "groups") if role in self.roles
         }
@@ -787,21 +780,7 @@ class _Table:
             for role, (name, _) in self.roles.items()
             if name
         ]
-        if entries is not None:
-            notes.append(
-                "tests permute entry, time and event together, and assume that "
-                f"{entry or 'entry'} does not depend on irrelevant features"
-            )
-        if survival and (event_of_interest is not None or not {*labels.tolist()} <= {0, 1}):
-            one, others = (
-                joined([*map(quoted, dict.fromkeys(labels[rows].tolist()))], shown=_SHOWN)
-                for rows in (occurred, ~occurred)
-            )
-            competing = len(set(labels[~occurred].tolist())) > 1 and event_of_interest is not None
-            notes.append(
-                f"the event is {one} of {event or 'event'}; rows with {others or 'no event'} are "
-                f"censored at their time{', competing events too (cause-specific)' * competing}"
-            )
+        notes += remarks
         covariates = None
         if self.covariates:
             columns = {name: _arrow(of_name) for name, of_name in self.covariates.items()}
@@ -840,6 +819,43 @@ class _Table:
             dates=self.dates,
         )
         return replace(data, provenance=provenance)
+
+
+def _survival(
+    of_time: tuple[str, Any],
+    of_event: tuple[str, Any],
+    of_entry: tuple[str, Any],
+    event_of_interest: str | int | None,
+) -> tuple[SurvivalTarget, list[str]]:
+    """Encode survival from names and values of its columns, and say how they were read."""
+    (name, values), (event, events), (entry, entries) = of_time, of_event, of_entry
+    function, event_column = f"read: target={name!r}", f"read: event={event!r}"
+    times = target_array(values, function=function)
+    states = target_array(events, function=event_column)
+    occurred = event_indicators(states, event_of_interest, function=event_column, times=times)
+    notes = []
+    if event_of_interest is not None or not {*states.tolist()} <= {0, 1}:
+        one, others = (
+            [*map(quoted, dict.fromkeys(states[rows].tolist()))] for rows in (occurred, ~occurred)
+        )
+        competing = len(others) > 1 and event_of_interest is not None
+        notes.append(
+            f"the event is {joined(one, shown=_SHOWN)} of {event or 'event'}; rows with "
+            f"{joined(others, shown=_SHOWN) or 'no event'} are censored at their time"
+            f"{', competing events too (cause-specific)' * competing}"
+        )
+    if entries is None:
+        return SurvivalTarget.of_columns(times, occurred, function=function), notes
+    entry_column = f"read: entry={entry!r}"
+    starts = target_array(entries, function=entry_column)
+    target = SurvivalTarget.of_columns(times, occurred, starts, function=function)
+    if not target.truncated:
+        warn(f"{entry_column} has no effect: no row enters after the first time")
+    notes.append(
+        "tests permute entry, time and event together, and assume that "
+        f"{entry or 'entry'} does not depend on irrelevant features"
+    )
+    return target, notes
 
 
 def _of_file(

@@ -69,7 +69,7 @@ def section_of(
         if risk:
             text = f"Kaplan-Meier curves of {target} by {name}."
             caption = f"Fraction of the rows without the event (Kaplan-Meier estimate), by {name}."
-            if "entry" in outcome.dtype.names:
+            if "entry" in (outcome.dtype.names or ()):
                 caption += " Curves begin at the first time with ten rows at risk."
         if strata is not None:
             adjusted = "f" in (values.dtype.kind, outcome.dtype.kind)
