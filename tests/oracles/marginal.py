@@ -29,15 +29,15 @@ def class_scores(y):
     return np.array([[float(v == u) for u in sorted(set(y))] for v in y])
 
 
-def residuals(time, event):
-    """Martingale residuals: event less the sum of d / r over the event times so far."""
-    result = []
-    for own, happened in zip(time, event, strict=True):
+def residuals(time, event, entry=None):
+    """Martingale residuals: event less the sum of d / r over the event times while at risk."""
+    result, entry = [], [-1.0] * len(time) if entry is None else entry
+    for own, happened, begin in zip(time, event, entry, strict=True):
         hazard = 0.0
         for t in sorted(set(time)):
-            if t <= own:
+            if begin < t <= own:
                 died = sum(e for u, e in zip(time, event, strict=True) if u == t)
-                hazard += died / sum(u >= t for u in time)
+                hazard += died / sum(b < t <= u for u, b in zip(time, entry, strict=True))
         result.append(float(happened) - hazard)
     return np.array(result)[:, None]
 

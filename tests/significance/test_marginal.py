@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from scipy import stats
-from tests.estimators.test_survival import outcome
+from tests.estimators.test_survival import entries, outcome
 from tests.oracles import marginal as oracle
 
 import duramen as dm
@@ -79,15 +79,18 @@ def test_categories_and_classes_are_the_chi_squared_test_of_a_table(random, leve
     assert actual == pytest.approx(expected, rel=1e-7)
 
 
-def test_survival_is_the_score_test_of_coxs_model(random):
+@pytest.mark.parametrize("truncated", [False, True])
+def test_survival_is_the_score_test_of_coxs_model(random, truncated):
     """The score is summed over the events: covariate less its mean over the rows at risk."""
     x = with_ties(random)
     time, event = np.ceil(5 * random.exponential(size=N)), random.random(N) < 0.7
-    y = outcome(time, event)
+    entry = entries(1, time) if truncated else -np.ones(N)
+    y = outcome(time, event, entry if truncated else None)
     ranks = np.array(oracle.midranks(x[:, 0]))
-    score = sum(ranks[i] - ranks[time >= time[i]].mean() for i in np.flatnonzero(event))
+    at_risk = [(entry < t) & (time >= t) for t in time]
+    score = sum(ranks[i] - ranks[at_risk[i]].mean() for i in np.flatnonzero(event))
     by_hand = (N - 1) * score**2 / (ranks @ ranks)
-    residuals = oracle.residuals(time, event)[:, 0]
+    residuals = oracle.residuals(time, event, entry)[:, 0]
     assert residuals.sum() == pytest.approx(0, abs=1e-9)
     assert of_scipy(x, y) == pytest.approx(by_hand / (residuals @ residuals), rel=1e-5)
 
