@@ -47,6 +47,13 @@ def test_events_are_truth_values_numbers_or_words(occurred, censored):
     assert plain != (f"the event is {occurred!r} of status; rows with {censored!r}" in notes(data))
 
 
+def test_a_column_called_censored_may_be_meant_the_other_way_round():
+    frame = FRAME.assign(censored=(~DIED).astype(int))
+    assert "event_of_interest=0 if 1" in notes(dm.read(frame, "months", event="censored"))
+    data = dm.read(frame, "months", event="censored", event_of_interest=0)
+    assert np.array_equal(data.target.events, DIED)
+
+
 @pytest.mark.parametrize("labels", [(0, 1, 2), ("alive", "dead", "relapse"), ("a", "b", "c")])
 def test_competing_events_are_named_or_refused(labels):
     """The others are censored at their time, and a note says so."""

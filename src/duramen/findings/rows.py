@@ -238,7 +238,7 @@ _ENTRY_NAME = re.compile(
     r"enrol+ment|left|trunc(ation)?)[ _.]?(time|age|day)?|(t|time)[ _.]?[01]|from",
     re.IGNORECASE,
 )
-_FEWEST_STARTS = 5  # of intervals that begin where another one ends
+_FEWEST_STARTS = 5  # times at which intervals begin where another one ends
 
 
 def of_entry(
@@ -247,8 +247,8 @@ def of_entry(
     """Find the columns with the entry times of survival, and with the persons of several rows.
 
     Numbers are entry times if they are before the time in every row, and have the name of such,
-    like start or entry, or are times of other rows unless they are 0 (at least five). Persons have
-    rows that begin where others of their rows end.
+    like start or entry, or are times of other rows unless they are 0 (at least five times). Persons
+    have rows that begin where others of their rows end.
 
     Parameters
     ----------
@@ -307,11 +307,12 @@ def of_entry(
 
 
 def _continues(starts: FloatArray, times: FloatArray, persons: IntArray | None = None) -> bool:
-    """Tell whether intervals that begin after 0, at least five, begin where others end."""
+    """Tell whether intervals that begin after 0, at five times or more, begin where others end."""
     later = starts > 0
     ends = times if persons is None else times + 1j * persons
     begins = starts if persons is None else starts + 1j * persons
-    return later.sum() >= _FEWEST_STARTS and bool(np.isin(begins[later], ends).all())
+    several = len(np.unique(starts[later])) >= _FEWEST_STARTS
+    return several and bool(np.isin(begins[later], ends).all())
 
 
 # --- dependent rows -----------------------------------------------------------------------------

@@ -844,6 +844,10 @@ def _survival(
             f"{joined(others, shown=_SHOWN) or 'no event'} are censored at their time"
             f"{', competing events too (cause-specific)' * competing}"
         )
+    elif "cens" in event.lower():
+        notes.append(
+            f"1 in {event} is read as the event; event_of_interest=0 if 1 stands for censored rows"
+        )
     if entries is None:
         return SurvivalTarget.of_columns(times, occurred, function=function), notes
     entry_column = f"read: entry={entry!r}"
