@@ -17,6 +17,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 from tests.cli.commands import done, duramen
+from tests.grid import one_test
 
 import duramen as dm
 from duramen.cli.console import as_typed
@@ -221,6 +222,39 @@ def test_a_mistake_is_named_with_the_option_that_answers_it(case, tmp_path):
     assert sum(what in line and flag in line for line in said) == 1, said
     if not flag.endswith("NAME"):
         assert looked_at(*words, *shlex.split(flag))[0] is not None
+
+
+# Labels of controls and cases, as files have them.
+CASE_LABELS = [
+    *[("no", "yes"), ("0", "1"), ("-1", "1"), ("False", "True"), ("N", "Y"), ("B", "M")],
+    *[("control", "case"), ("Well", "ILL"), ("alive", "dead"), ("censored", "event")],
+    *[("no relapse", "relapse"), ("no-recurrence-events", "recurrence-events")],
+    *[("tested_negative", "tested_positive"), ("ER-", "ER+"), ("unaffected", "affected")],
+    *[("nonspam", "spam"), ("absent", "present"), ("wild type", "mutant"), ("normal", "tumor")],
+    *[("placebo", "drug"), ("gesund", "krank"), ("never", "daily"), ("Non-responder", "responder")],
+]
+
+
+@one_test
+@pytest.mark.parametrize(("control", "case"), CASE_LABELS)
+def test_directions_are_about_cases_also_where_they_are_frequent(control, case):
+    labels = np.where(np.arange(N) < N // 2 + 1, case, control)
+    assert dm.read(clean().assign(y=labels), "y").target.default_positive == (case, "")
+
+
+def test_the_first_note_names_the_class_of_directions_where_no_label_is_that_of_cases(tmp_path):
+    csv(y=np.where(Y, "ALL", "AML"))(tmp_path / "a.csv")
+    result = run(tmp_path, "--target", "y", "--out", tmp_path / "out")
+    note, *_ = result.stderr.splitlines()
+    assert "directions are about 'AML', the second class of y. Hint: --positive ALL" in note
+    asked = run(tmp_path, "--target", "y", "--positive", "ALL", "--out", tmp_path / "out")
+    assert (asked.exit_code, asked.stderr) == (0, "")
+    report = dm.rank(clean(), "y", positive="well", test="none", n_estimators=20)
+    assert report.directions["dose"] == "down for well"
+    again = dm.rank(dm.read(clean(), "y"), positive="well", test="none", n_estimators=20)
+    assert again.directions == report.directions
+    with pytest.raises(ValueError, match="positive must be a class of the target, one of ill, we"):
+        dm.rank(clean(), "y", positive="I")
 
 
 def test_nothing_is_said_of_a_clean_table(tmp_path):

@@ -41,12 +41,14 @@ from duramen.significance.conditional_tests.conditional import check_rows
 from duramen.significance.measured import automatic
 from duramen.significance.resampling import variance_error
 from duramen.support import checks
+from duramen.support.text import quoted
 
 
 def rank(
     data: Any,
     y: Any = None,
     *,
+    positive: str | int | None = None,
     estimator: Any = "random-forest",
     n_estimators: int | None = None,
     max_features: int | float | str = "auto",
@@ -88,6 +90,10 @@ def rank(
         Table and target.
     y : str or array-like of shape (n,), optional
         Target, where `data` is a table.
+    positive : label, optional
+        Class that the directions of effects are about, such as that of the ill; by default, of two
+        classes, the one whose label is that of cases, such as yes, 1 or dead, or else the rarer
+        one, and of more classes for each feature the one that depends on it most.
     estimator : str or estimator of duramen
         Kind of forest; in Python also an estimator, of which a copy is fitted.
     n_estimators : int, optional
@@ -218,13 +224,20 @@ def rank(
 
     # --- the data ---
     with execution.step("read"):
-        data = read(data, y, n_jobs=n_jobs)
+        data = read(data, y, positive=positive, n_jobs=n_jobs)
     if isinstance(data.table, ColumnStore):
         with execution.step("load"):
             data = data.in_memory()
     if data.table.constant().all():
         raise ValueError(
             f"every column is constant: none can be relevant for {data.provenance.target}"
+        )
+    label, why = data.target.default_positive
+    if data.positive is None and why:
+        other = next(name for name in data.target.class_sizes() if name != label)
+        execution.tell(
+            f"directions are about {quoted(label)}, {why} of {data.provenance.target}. Hint: "
+            f"positive={other!r} for those about {quoted(other)}"
         )
     execution.tell(*data.provenance.remarks)
     groups = groups_to_test = rows = None
@@ -339,7 +352,6 @@ def rank(
             *forest_and_rows(),
             best,
             relevant=relevant,
-            pos_label=data.positive,
             n_jobs=n_jobs,
         ),
         timed="effects",

@@ -51,7 +51,7 @@ class LearningSet(Summarized, Generic[TableT]):
     provenance : Provenance
         Where the table came from, and what a look at it found.
     positive : label or None
-        Class that the directions of effects are about; None for the rarer one of two.
+        Class that the directions of effects are about; None for the default of the target.
     n_rows, n_columns : int
         Numbers n of rows and p of columns.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -33,6 +34,20 @@ Task: TypeAlias = Literal["classification", "regression", "survival"]
 
 MOST_CLASSES = 20  # distinct whole numbers that can be classes where the task is not given
 FEW_CLASSES = 11  # fewer, such as ten digits, are classes whatever the number of rows
+_CASE_WORDS = (
+    "1 1.0 yes true case cases ill sick diseased disease patient patients positive pos event dead "
+    "died death deceased fatal relapse relapsed recurrence recurrent progression progressed "
+    "affected infected infection malignant cancer tumor tumour carcinoma metastasis metastatic "
+    "mutant mutated mut abnormal present presence spam fraud default treated treatment exposed ja "
+    "oui krank malade"
+)
+_CONTROL_WORDS = (
+    "0 0.0 -1 -1.0 no not non none false control controls ctrl healthy well normal negative neg "
+    "alive living survived survivor censored benign absent absence free never without wildtype "
+    "wild wt ham legitimate placebo untreated unexposed vehicle reference nein gesund sain"
+)
+_CASE_LETTERS = {frozenset("ny"): "y", frozenset("ft"): "t", frozenset("bm"): "m"}
+_SIGNS = {"+": "positive", "-": "negative"}
 _NO_TARGET = "the table was read without a target, which is needed here; give read target=NAME"
 _SURVIVAL = (
     "Hint: a structured array with a boolean field for the event and one for the time, as "
@@ -81,6 +96,9 @@ class Target(KernelOwner, ABC):
         Whether it holds classes.
     censored : bool
         Whether some values are known as lower limits only, so that nodes have no impurity.
+    default_positive : tuple of str
+        Label of the one of two classes that directions of effects are about, and why where its
+        word does not say so; both are empty of other targets.
     criterion : str
         Impurity criterion by which features are ranked.
     ranking_parameters : mapping
@@ -115,6 +133,7 @@ class Target(KernelOwner, ABC):
     words: ClassVar[str]
     categorical: ClassVar[bool] = False
     censored: ClassVar[bool] = False
+    default_positive: ClassVar[tuple[str, str]] = "", ""
     criterion: ClassVar[str]
     ranking_parameters: ClassVar[Mapping[str, Any]] = MappingProxyType({})
     min_samples_split: ClassVar[int] = 2
@@ -265,6 +284,42 @@ class ClassTarget(Target):
     def labels(self) -> NDArray[Any]:
         """Labels, of shape (n,)."""
         return self.classes[self.values]
+
+    @cached_property
+    def default_positive(self) -> tuple[str, str]:  # type: ignore[override]
+        """Class of cases, positives or events of two, by its word; else the rarer one, and why.
+
+        Examples
+        --------
+        >>> from duramen.data import ClassTarget
+        >>> ClassTarget.encode(["no", "yes", "yes"]).default_positive
+        ('yes', '')
+        >>> ClassTarget.encode(["A", "B", "A"]).default_positive
+        ('B', 'the rarer class')
+        """
+        if self.n_classes != 2:
+            return "", ""
+        labels = [str(label) for label in self.classes.tolist()]
+        folded = [label.casefold().strip() for label in labels]
+        letter = _CASE_LETTERS.get(frozenset(folded))
+        signs = list[int]()  # 1 of cases, -1 of controls, 0 of neither
+        for label, other in (folded, folded[::-1]):
+            words = {label, *re.findall(r"[^\W\d_]+", label), _SIGNS.get(label[-1:], "")}
+            joint, opposite = (re.sub(r"[\W_]", "", text) for text in (label, other))
+            denies = joint.removesuffix(opposite) in ("no", "non", "not", "un", "in")
+            if letter is not None:
+                signs.append(1 if label == letter else -1)
+            elif denies and joint.endswith(opposite):
+                signs.append(-2)
+            elif words.intersection(_CONTROL_WORDS.split()):
+                signs.append(-1)
+            else:
+                signs.append(int(bool(words.intersection(_CASE_WORDS.split()))))
+        if signs[0] != signs[1]:
+            return labels[int(signs[1] > signs[0])], ""
+        first, second = self.class_sizes().values()
+        why = "the second class" if first == second else "the rarer class"
+        return labels[int(second <= first)], why
 
     @property
     def description(self) -> str:

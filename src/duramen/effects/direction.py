@@ -153,9 +153,10 @@ def describe_effects(
     relevant : collection of str, optional
         Those that a test found, which need less evidence of a direction; by default none.
     pos_label : label, optional
-        Class that the directions are about. By default the rarer one of two classes, which is the
-        case class of most studies, and of more classes for each feature the one whose probability
-        depends on it most among those that the data support.
+        Class that the directions are about. By default ``positive`` of the learning set, else of
+        two classes the one whose label is that of cases, such as yes, 1, ill or dead beside no, 0,
+        well or alive, or the rarer one where no label is; of more classes for each feature the one
+        whose probability depends on it most among those that the data support.
     max_rows : int
         Rows over which effects are averaged.
     n_jobs : int, optional
@@ -193,6 +194,7 @@ def describe_effects(
     cells, strata = exchangeability.exchanged(values), exchangeability.strata
     labels = [] if grown.classes is None else list(map(str, grown.classes.tolist()))
     outputs = list(range(targets.shape[1]))
+    pos_label = data.positive if pos_label is None else pos_label
     if pos_label is not None:
         if str(pos_label) not in labels:
             shown = ", ".join(labels[:_NAMED]) + ", ..." * (len(labels) > _NAMED)
@@ -202,8 +204,7 @@ def describe_effects(
             )
         outputs = [labels.index(str(pos_label))]
     elif len(labels) == 2:
-        sizes = np.bincount(values, minlength=2)
-        outputs = [int(sizes[1] <= sizes[0])]
+        outputs = [labels.index(data.target.default_positive[0])]
     effects, claims = dict[int, FeatureEffect](), dict[int, list[_Claim]]()
     for j in columns:
         if strata is None:

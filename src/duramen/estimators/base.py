@@ -41,10 +41,10 @@ from duramen.forests.memory import (
 )
 from duramen.forests.patches import patch_memory
 from duramen.forests.settings import (
+    CRITERIA,
     FEW_VALUES,
     SPLITS,
     GrowthSettings,
-    aliases_for,
     resolve_count,
     resolve_subspace,
     split_family,
@@ -245,7 +245,8 @@ class BaseForest(ABC, BaseEstimator):  # type: ignore[misc]
                 rounded=round,
             )
             row_samples = 0 if row_samples == n_units else row_samples
-        criteria = aliases_for(self.task)
+        of_task = [known for known in CRITERIA.values() if known.task == self.task]
+        criteria = {alias: known.name for known in of_task for alias in known.aliases}
         stop_alpha = 1.0
         if self.stop_alpha is not None:
             hint = "None or 1 for no test"

@@ -37,12 +37,6 @@ CRITERIA = {
 }
 
 
-def aliases_for(task: Task) -> dict[str, str]:
-    """Return the names of the criteria of a task, by their aliases in the estimators."""
-    criteria = [criterion for criterion in CRITERIA.values() if criterion.task == task]
-    return {alias: criterion.name for criterion in criteria for alias in criterion.aliases}
-
-
 # What each family of splits does to the values of a feature; in the order of the kernel.
 FAMILIES = {
     "ordered": "two groups by order",

@@ -173,9 +173,9 @@ def read(
         Largest number of rows: of more, a random sample is analyzed, in which classes keep their
         proportions.
     positive : label, optional
-        Class that the directions of effects are about, such as that of the ill; by default the
-        rarer one of two classes, and of more classes for each feature the one that depends on it
-        most.
+        Class that the directions of effects are about, such as that of the ill; by default, of two
+        classes, the one whose label is that of cases, such as yes, 1 or dead, or else the rarer
+        one, and of more classes for each feature the one that depends on it most.
     missing : {"category", "drop"}
         Treatment of missing values: a category of their own, or drop incomplete rows.
     names : list of str, optional
@@ -261,9 +261,10 @@ def read(
         if not (plain or empty or value is default.default):
             given[parameter] = value
     if isinstance(source, LearningSet):
-        allowed = {"source", "keep_identifiers", "n_jobs", "random_state"}
+        allowed = {"source", "positive", "keep_identifiers", "n_jobs", "random_state"}
         refuse_beside("read", **{name: given[name] for name in given if name not in allowed})
-        return source if source.provenance.inspected else _inspected(source, keep_identifiers)
+        data = source if source.provenance.inspected else _inspected(source, keep_identifiers)
+        return data if positive is None else _with_positive(data, positive)
     check_optional_integer("read", "max_rows", max_rows, 2)
     options = {name: given[name] for name in READING if name in given}
     pairing = None
@@ -314,21 +315,8 @@ def read(
             data = _sample(data, max_rows, check_seed("read", random_state))
         if table.in_folder:  # which is removed here
             data = data.in_memory()
-    positive_class = None
     if positive is not None:
-        classes = data.target.classes
-        if classes is None:
-            raise ValueError(
-                f"read: positive needs a target of classes, got {data.target.task}. Hint: leave it "
-                "out"
-            )
-        labels = {str(label): label for label in classes.tolist()}
-        if str(positive) not in labels:
-            raise ValueError(
-                "read: positive must be a class of the target, one of "
-                f"{joined(list(labels), shown=20)}, got {positive!r}"
-            )
-        positive_class = labels[str(positive)]
+        data = _with_positive(data, positive)
     settings: dict[str, Any] = {}  # names as they are, data by their type
     for name, value in given.items():
         if name in _UNRECORDED:
@@ -341,7 +329,7 @@ def read(
             plain = isinstance(value, str | int | float)
             settings[name] = value if plain else type(value).__name__
     provenance = replace(data.provenance, settings=settings, citation=citation, inspected=True)
-    return replace(data, provenance=provenance, positive=positive_class)
+    return replace(data, provenance=provenance)
 
 
 class _Table:
@@ -1001,6 +989,24 @@ def _annotate(data: _Table, samples: Any, pairing: Pairing, options: Mapping[str
     data.annotations = paired.table
     data.row_names = RowNames(None if paired.names is None else paired.names.labels)
     data.notes.append(paired.note)
+
+
+def _with_positive(data: LearningSet[Any], positive: Any) -> LearningSet[Any]:
+    """Return a learning set with the class that directions are about."""
+    classes = data.target.classes
+    if classes is None:
+        raise ValueError(
+            f"read: positive needs a target of classes, got {data.target.task}. Hint: leave it out"
+        )
+    labels = {str(label): label for label in classes.tolist()}
+    if str(positive) not in labels:
+        raise ValueError(
+            "read: positive must be a class of the target, one of "
+            f"{joined(list(labels), shown=20)}, got {positive!r}"
+        )
+    settings = {**data.provenance.settings, "positive": positive}
+    provenance = replace(data.provenance, settings=settings)
+    return replace(data, positive=labels[str(positive)], provenance=provenance)
 
 
 def _inspected(data: LearningSet[Any], keep_identifiers: bool) -> LearningSet[Any]:
