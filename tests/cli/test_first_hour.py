@@ -700,6 +700,42 @@ def test_samples_are_text_of_their_own(more, encoding, of_samples, title, tmp_pa
     assert first_of(looked_at(*words)[0]) == "g3"
 
 
+# --- lists of factors ---
+
+# Lines of a list of factors beside the genes g0 .. g11, options, and what the command says of them.
+FACTORS = {
+    "absent": ("g0 g3 ZNF9 ZNF8", [], 0, "2 of 4 regulators are genes of the table; 2 are not"),
+    "repeated": ("g0 g3 g3", [], 0, ""),
+    "capitals": ("G0 G3 g3 ZNF9", [], 2, "got 1: 'G0', 'G3', 'ZNF9' are not among its 12 genes"),
+    "folded": ("G0 G3 g3 ZNF9", ["--genes-match", "fold"], 0, "3 of 4 regulators are genes of"),
+    "one": ("g0 ZNF9", [], 2, "--regulators must name 2 genes or more of the table ('g0', "),
+    "none": ("ZNF9", [], 2, "got 0: 'ZNF9' is not among its 12 genes"),
+    "no line": ("", [], 2, "factors.txt must hold names of genes, one per line, got none"),
+}
+
+
+@pytest.mark.parametrize("case", list(FACTORS))
+def test_lists_of_factors_hold_genes_that_a_table_lacks(case, tmp_path):
+    lines, options, code, said = FACTORS[case]
+    (tmp_path / "factors.txt").write_text("\n".join(lines.split()), encoding="utf-8")
+    expression().T.to_csv(tmp_path / "a.csv", index=False)
+    words = [tmp_path / "a.csv", "--trees", 3, "--regulators", tmp_path / "factors.txt", *options]
+    result = duramen("network", *words, "--out", tmp_path / "out")
+    assert (result.exit_code, result.stderr == "") == (code, said == ""), result.output
+    assert said in result.stderr
+    assert ("--genes-match fold finds 2 more" in result.stderr) == (case == "capitals")
+    if code == 0:
+        links = pd.read_csv(tmp_path / "out/result.csv")
+        assert {*links["source"]} == {"g0", "g3"}
+
+
+def test_a_name_of_a_regulator_that_is_mistyped_has_a_hint(tmp_path):
+    expression().T.to_csv(tmp_path / "a.csv", index=False)
+    for name, hint in (("g0x", "did you mean 'g0'?"), ("tf.txt", "there is no file 'tf.txt'")):
+        result = duramen("network", tmp_path / "a.csv", "--regulators", name, "--out", tmp_path)
+        assert result.stderr.strip().endswith(f"is not among its 12 genes. Hint: {hint}")
+
+
 # --- strangers ------------------------------------------------------------------------------------
 
 

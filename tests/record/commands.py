@@ -354,6 +354,7 @@ command(
     f"{NETWORK} --max-features sqrt --bootstrap --source-scaling none --gold gold.csv "
     "--regulators regulators.txt --targets g1 --targets g4",
 )
+command("factors", f"{NETWORK} --regulators factors.txt --genes-match fold")
 command("p-values", f"{NETWORK} --permutations 3 --source-scaling variance")
 command("leaves-and-depth", f"{NETWORK} --min-samples-leaf 3 --max-depth 2 --no-bootstrap")
 command("words", "network words.csv --trees 10 --categorical w0 --as-text w1")

@@ -296,6 +296,7 @@ FILES: dict[str, Callable[[Path], None]] = {
     "words.csv": _csv(
         {f"w{j}": np.where(expression()[:, j] > 0.5, "high", "low").tolist() for j in range(3)}
     ),
+    "factors.txt": lambda path: _put(path, "G0\ng1\nZNF9\n"),
     "regulators.txt": lambda path: _put(path, "g0\ng1\ng2\n"),
     "gold.csv": _csv({"source": ["g0", "g1", "g2"], "target": ["g1", "g2", "g4"]}),
     "traces.csv": _csv(

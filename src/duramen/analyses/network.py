@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from duramen.data.provenance import records
 from duramen.estimators.catalogue import FORESTS
 from duramen.findings.table import unequal_values
 from duramen.io import read_table
+from duramen.io.store.row_ids import folded
 from duramen.networks import genie3
 from duramen.plots.network import NETWORK_GRAPH, PRECISION_RECALL
 from duramen.reading.tables import read
@@ -26,9 +28,11 @@ from duramen.results.summary import Column, counted, places, small
 from duramen.support import checks
 from duramen.support.files import expanded
 from duramen.support.provenance import references
-from duramen.support.text import fixed, printable, read_utf8
+from duramen.support.text import fixed, joined, printable, quoted, read_utf8
 
+_NAMED = 5  # genes that a message names
 _SETTINGS = (
+    "genes_match",
     *("forest", "n_estimators", "max_features", "min_samples_leaf", "max_depth", "bootstrap"),
     *("measure", "normalization", "source_scaling", "n_permutations", "links"),
 )
@@ -71,6 +75,7 @@ def network(
     *,
     regulators: Sequence[str | int] | None = None,
     targets: Sequence[str | int] | None = None,
+    genes_match: Literal["exact", "fold"] = "exact",
     gold: str | Path | Any = None,
     forest: Literal[
         "random_forest",
@@ -107,9 +112,14 @@ def network(
     data : LearningSet, or a source as for :func:`duramen.read`
         Expression: samples in rows, genes in columns. Its target, if there is one, is not used.
     regulators : list of str or int, optional
-        Gene that may regulate others, in place of all, or a file of names, one per line.
+        Gene that may regulate others, in place of all, or a file of names, one per line, such as a
+        list of transcription factors: those in the table are used, at least two.
     targets : list of str or int, optional
-        Gene that may be regulated, in place of all, or a file of names, one per line.
+        Gene that may be regulated, in place of all, or a file of names, one per line: those in the
+        table are used.
+    genes_match : {"exact", "fold"}
+        Names of regulators and targets: as they are; or folded, without case, spaces, signs such as
+        . and -, an X before a digit, and leading zeros.
     gold : path, table, graph, matrix or list of tuples, optional
         File of known links to score the network against: columns of source, target and, if there
         is a third, 1 for links and 0 for other pairs.
@@ -182,6 +192,7 @@ def network(
     arguments = {**locals(), "measure": measure.replace("-", "_")}
     execution = Execution.of(network, arguments)
     checks.check_integer("network", "links", links, 1)
+    checks.check_choice("network", "genes_match", genes_match, ("exact", "fold"))
     kinds = {kind.name.replace("-", "_"): kind for kind in FORESTS if kind.regresses}
     kind = kinds[checks.check_choice("network", "forest", forest, kinds)]
     limits = ("min_samples_leaf", "max_depth", "bootstrap")
@@ -192,13 +203,17 @@ def network(
         **{name: arguments[name] for name in limits if arguments[name] is not None},
     )
     with execution.warnings_as_notes():
-        sources, sinks = _genes(regulators, "regulators"), _genes(targets, "targets")
         known = known_links(gold, "network")
         data = read(data, n_jobs=n_jobs, random_state=execution.random_state).in_memory()
     provenance, findings = data.provenance, data.provenance.findings
     if arguments["measure"] == "mdi":
         unequal = unequal_values(data.table, findings=findings)
         findings += () if unequal is None else (unequal,)
+    asked = {"regulators": regulators, "targets": targets}
+    sources, sinks = (
+        _genes(parameter, genes, data.names, genes_match, execution)
+        for parameter, genes in asked.items()
+    )
     execution.tell(*provenance.notes, *map(str, findings))
     with execution.work("infer"):
         inferred = genie3(
@@ -277,8 +292,13 @@ def network(
         )
 
 
-def _genes(asked: Any, parameter: str) -> Any:
-    """Return genes; of texts that name a file, the names in it, one a line."""
+def _genes(
+    parameter: str, asked: Any, names: Sequence[str], match: str, execution: Execution
+) -> Any:
+    """Return genes of the table; of texts that name a file, the names in it, one a line.
+
+    Names that the table lacks are left out with a note, as lists of factors are of a whole genome.
+    """
     if asked is None or isinstance(asked, np.ndarray):
         return asked
     genes: list[Any] = []
@@ -291,8 +311,46 @@ def _genes(asked: Any, parameter: str) -> Any:
             raise ValueError(
                 f"network: {parameter} {gene} must hold names of genes, one per line, got none"
             )
-        genes += filter(None, lines)
-    return genes
+        genes += dict.fromkeys(filter(None, lines))
+    by_form: dict[str, list[str]] = {}
+    for name in names:
+        by_form.setdefault(folded(name), []).append(name)
+    there, present, absent, foldable = {*names}, list[Any](), list[str](), 0
+    for gene in genes:
+        alike = by_form.get(folded(gene), []) if isinstance(gene, str) else []
+        if not isinstance(gene, str) or gene in there:
+            present.append(gene)
+        elif match == "fold" and len(alike) == 1:
+            present += alike
+        else:
+            absent.append(gene)
+            foldable += len(alike) == 1
+    if match == "fold":  # of which several may be names of one gene
+        present = [*dict.fromkeys(present)]
+    if not absent:
+        return present
+    close = difflib.get_close_matches(absent[0], names, n=1, cutoff=0.75)
+    hint = ""
+    if foldable:
+        hint = f". Hint: genes_match='fold' finds {foldable:,} more, which are written otherwise"
+    elif Path(absent[0]).suffix.lower() in (".txt", ".csv", ".tsv"):
+        hint = f". Hint: there is no file {quoted(absent[0])}"
+    elif close and len(absent) == 1:
+        hint = f". Hint: did you mean {quoted(close[0])}?"
+    least = 2 if parameter == "regulators" else 1
+    if len(present) < least:
+        some, shown = (joined([*map(quoted, of)], shown=_NAMED) for of in (absent, names))
+        raise ValueError(
+            f"network: {parameter} must name {counted(least, 'gene')} or more of the table "
+            f"({shown}), got {len(present)}: {some} {'is' if len(absent) == 1 else 'are'} not "
+            f"among its {len(names):,} genes{hint}"
+        )
+    some = joined([*map(quoted, absent)], shown=_NAMED)
+    execution.tell(
+        f"{len(genes) - len(absent):,} of {len(genes):,} {parameter} are genes of the table; {len(absent):,} "
+        f"{'is' if len(absent) == 1 else 'are'} not and left out: {some}{hint}"
+    )
+    return present
 
 
 # --- networks of genes and of neurons -------------------------------------------------------------

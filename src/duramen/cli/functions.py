@@ -183,7 +183,7 @@ _HEADINGS = ("Data", "Analysis", "Parameters of the selector", "Run", "Results")
 _RUN = ("checkpoint", "random_state", "n_jobs")
 _DATA = (  # parameters of analyses under the heading of the data
     *("recording", "layout", "key", "neurons", "neuropil", "missing", "drop", "positions"),
-    *("context", "regulators", "targets", "gold"),
+    *("context", "regulators", "targets", "genes_match", "gold"),
 )
 _NOT_RECORDED = (*FILE, "n_jobs", "checkpoint", "overwrite")
 
