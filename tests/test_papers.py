@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import math
+import re
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
-from benchmarks.papers.__main__ import ENTRIES, FIGURES, HEAD, cells, drawn, html, section
-from benchmarks.papers.entries import Claim, Entry, Scale, Value
+from benchmarks.papers import __main__ as papers
+from benchmarks.papers import connectome
+from benchmarks.papers.__main__ import ABSENT, ENTRIES, FIGURES, HEAD, cells, drawn, html, section
+from benchmarks.papers.entries import DATA, DOCUMENTS, Claim, Entry, Scale, Value
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "papers.md"
@@ -38,16 +44,106 @@ def test_every_value_agrees(entry: Entry) -> None:
 
 @pytest.mark.parametrize("entry", [entry for entry in ENTRIES if entry.exact], ids=names)
 def test_a_wrong_last_digit_is_noticed(entry: Entry) -> None:
-    printed = [value for value in values(entry) if isinstance(value, Value)]
+    printed = printed_of(entry)
     assert printed
     for value in printed:
         field = "corrected" if value.corrected else "printed"
-        wanted = getattr(value, field)
-        place = len(wanted) - 1 if value.how == "above" else len(wanted.partition("e")[0]) - 1
-        for digit in "0123456789":
-            if digit != wanted[place]:
-                wrong = f"{wanted[:place]}{digit}{wanted[place + 1 :]}"
-                assert replace(value, **{field: wrong}).verdict() == "DIFFERS", value
+        for wrong in mutations(value, getattr(value, field)):
+            changed = replace(value, **{field: wrong})
+            assert value.needs or changed.verdict() == "DIFFERS", value
+
+
+def printed_of(entry: Entry) -> list[Value]:
+    return [value for value in values(entry) if isinstance(value, Value)]
+
+
+def mutations(value: Value, wanted: str) -> list[str]:
+    """The text of a value with each other last digit."""
+    place = len(wanted) - 1 if value.how == "above" else len(wanted.partition("e")[0]) - 1
+    digits = set("0123456789") - {wanted[place]}
+    return [f"{wanted[:place]}{digit}{wanted[place + 1 :]}" for digit in sorted(digits)]
+
+
+def passage(entry: Entry) -> Counter[str]:
+    """Numbers between the lines of the document that an entry names."""
+    assert entry.lines is not None, entry.name
+    document, first, last = entry.lines
+    (file,) = (ROOT.parent / "shared" / "papers").glob(f"{DOCUMENTS[document]}*.txt")
+    text = file.read_text(encoding="utf-8")
+    if text.startswith("{"):
+        text = json.loads(text)["full_text"]
+    text = "\n".join(text.split("\n")[first - 1 : last])
+    if document == "slides":
+        text = re.sub(r"(\d),(\d{3})\b", r"\1.\2", text)  # decimal commas
+    if document == "Paul":
+        text = re.sub(r"(?<![.\d])0(\d\d)\b", r"0.\1", text)  # points lost by the extraction
+    text = re.sub(r"(?:(\d) \\cdot |(?<!\d))10\^\{?(\d+)\}?", lambda m: f"{m[1] or 1}e{m[2]}", text)
+    return Counter(re.findall(r"-?\d+(?:\.\d+)?(?:e\d+)?", text))
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize("entry", ENTRIES, ids=names)
+def test_each_typed_value_is_printed_where_it_says(entry: Entry) -> None:
+    """Any other last digit is noticed: by its verdict, or as it is not printed there, or not as
+    often."""
+    beside = [other for other in ENTRIES if entry.lines and other.lines == entry.lines]
+    typed = Counter(value.printed for other in beside for value in printed_of(other))
+    if not printed_of(entry):
+        assert entry.lines is None
+        return
+    there = passage(entry)
+    assert sorted(set(typed) - set(there)) == []
+    for value in printed_of(entry):
+        for wrong in mutations(value, value.printed):
+            noticed = typed[wrong] + 1 > there[wrong] or (
+                replace(value, printed=wrong).verdict() == "DIFFERS"
+            )
+            assert noticed, (value, wrong)
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=names)
+def test_a_tolerance_has_its_reason(entry: Entry) -> None:
+    loose = [value for value in printed_of(entry) if value.tolerance or value.error]
+    assert bool(loose) == bool(entry.tolerance)
+
+
+def test_headings_count_exceptions_and_errata_apart() -> None:
+    good, statement = Value("x", "1", 1.0), Claim("x", 1.0, ">", 0)
+    wrong = Value("x", "2", 1.0, erratum="context", corrected="1")
+    other = Value("x", "2", 1.0, exception="papers.md")
+    absent = Value("x", "2", math.nan, needs="prostate")
+    assert [value.agrees() for value in (good, wrong, other, absent)] == [True] * 4
+    assert not replace(other, ours=2.0).agrees()
+    assert papers.tally([good, wrong, other, absent]) == (
+        "1 of 3 printed values agree, 1 is wrong in print, 1 is different here, "
+        "1 more needs [data](#absent-data) that are absent (prostate)."
+    )
+    opposite = Claim("x", 0.0, ">", 1, exception="papers.md")
+    assert papers.tally([statement, statement, opposite]) == "2 of 3 statements hold."
+
+
+def test_a_clone_without_data_computes_the_rest(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = ["slides-draws", "paul-table-1", "--data", str(tmp_path)]
+    monkeypatch.setattr("sys.argv", ["papers", *asked])
+    assert papers.main() == 0
+    printed = capsys.readouterr().out
+    assert "trees to find it | 40812" in printed
+    for name in ("shipp-dlbcl", "golub-leukemia"):
+        assert f"{tmp_path / name} ({DATA[name]})" in printed
+    assert "paul-table-1 --data FOLDER" in printed
+    assert "2 entries, 1 left out, 0 values differ" in printed
+
+
+def test_recordings_of_the_challenge_are_read(tmp_path: Path) -> None:
+    folder = tmp_path / connectome.RECORDINGS
+    folder.mkdir()
+    np.savetxt(folder / "fluorescence_normal-3.txt", [[0.1, 0.2, 0.3], [0.4, 0.5, 0.6]], "%g", ",")
+    np.savetxt(folder / "network_normal-3.txt", [[1, 2, 1], [3, 1, -1], [3, 2, 1]], "%g", ",")
+    frames, links = connectome.recording(Scale(tmp_path, "full"))
+    assert frames.shape == (2, 3)
+    assert np.argwhere(links).tolist() == [[0, 1], [2, 1]]
 
 
 def test_a_printed_value_that_is_wrong_is_not_taken_for_ours() -> None:
@@ -95,6 +191,7 @@ def test_the_page_is_what_the_command_writes() -> None:
     lines = [*HEAD]
     for entry in ENTRIES:
         lines += section(entry, values(entry))
+    lines += ABSENT
     assert PAGE.read_text(encoding="utf-8") == "\n".join(lines).rstrip() + "\n"
 
 

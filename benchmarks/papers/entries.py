@@ -13,6 +13,22 @@ import numpy as np
 
 # Largest rounding error: a value that is a multiple of a unit but for it is not cut below it.
 ROUNDING = 1e-9
+# Documents by name, and the number that begins the name of the file with their text.
+DOCUMENTS = {"slides": "000", "Louppe": "001", "Paul": "002", "SRS": "003", "thesis": "004"}
+# Folder of a data set, and its source. A folder holds data.parquet with a column y, as GitHub's
+# ramhiser/datamicroarray and jundongl/scikit-feature have the values.
+DATA = {
+    "shipp-dlbcl": "Shipp et al. (2002), GitHub ramhiser/datamicroarray",
+    "golub-leukemia": "Golub et al. (1999), GitHub ramhiser/datamicroarray",
+    "lymphoma": "Alizadeh et al. (2000), 22 and 23 samples of 4026 genes",
+    "prostate": "Singh et al. (2002), 52 and 50 samples of 6033 genes",
+    "arcene": "NIPS 2003 challenge, UCI; GitHub jundongl/scikit-feature",
+    "madelon": "NIPS 2003 challenge, UCI; GitHub jundongl/scikit-feature",
+    "tcga-gbm-verhaak840": "Verhaak et al. (2010), supplement of TCGA",
+    "tcga-gbm-tcr": "32 genes of T-cell receptor signaling (Reactome) of TCGA's glioblastomas",
+    "chalearn-fluorescence": "connectomics challenge 2014, Kaggle",
+    "chalearn-topology": "connectomics challenge 2014, GitHub orlandi/connectomicsPCV",
+}
 
 
 def decimals(printed: str) -> int:
@@ -43,6 +59,11 @@ class Value:
         Anchor in docs/errata.md, where the printed value is wrong.
     corrected : str
         The value that is right there, printed in the same way.
+    exception : str
+        Anchor of the documentation that explains why the value is not the printed one; then it has
+        to differ.
+    needs : str
+        Folder of the data set that the value is of, if it is absent; then nothing is compared.
     """
 
     what: str
@@ -53,9 +74,20 @@ class Value:
     tolerance: float = 0.0
     erratum: str = ""
     corrected: str = ""
+    exception: str = ""
+    needs: str = ""
 
     def agrees(self, printed: str | None = None) -> bool:
-        """Tell whether our value is a printed one; by default that of the paper, corrected."""
+        """Tell whether our value is a printed one; by default that of the paper, corrected.
+
+        Where an exception is documented, it has to be another one.
+        """
+        if self.needs:
+            return True
+        return math.isfinite(self.ours) and self.matches(printed) is not bool(self.exception)
+
+    def matches(self, printed: str | None) -> bool:
+        """Tell whether our value is a printed one."""
         wanted = printed or self.corrected or self.printed
         number, digits = float(wanted), decimals(wanted)
         if self.how == "above":
@@ -80,6 +112,8 @@ class Value:
         """Return the word in the table."""
         if not self.agrees():
             return "DIFFERS"
+        if self.exception:
+            return f"differs: [why]({self.exception})"
         if self.erratum:
             return f"as [corrected](errata.md#{self.erratum}): {self.corrected}"
         if self.tolerance and self.within(float(self.printed)):
@@ -163,6 +197,9 @@ class Entry:
         What it shows.
     source : str
         Paper, table or equation.
+    lines : tuple of (str, int, int), optional
+        Document (of `DOCUMENTS`), first and last line of its text between which each printed value
+        stands; of those whose values are printed.
     values : callable
         Computes the values; of entries that take long, from what `compute` returned.
     exact : bool
@@ -175,8 +212,12 @@ class Entry:
         Width and height of the figure in inches.
     note : str
         Settings, and what differs from the paper.
-    needs : str
-        Folder of the data set that `compute` reads, if it does not ship.
+    tolerance : str
+        Why printed values are not compared digit by digit.
+    needs : tuple of str
+        Folders of the data sets (of `DATA`) that `compute` reads.
+    full_needs : tuple of str
+        Folders that it reads besides at full size.
     """
 
     name: str
@@ -188,7 +229,17 @@ class Entry:
     draw: Callable[..., None] | None = None
     figure: tuple[float, float] = (9.0, 3.2)
     note: str = ""
-    needs: str = ""
+    lines: tuple[str, int, int] | None = None
+    tolerance: str = ""
+    needs: tuple[str, ...] = ()
+    full_needs: tuple[str, ...] = ()
+
+    def absent(self, scale: Scale, results: Path | None = None) -> tuple[str, ...]:
+        """Return the folders of data without which the entry cannot be computed."""
+        if results is not None and (results / f"{self.name}.json").exists():
+            return ()
+        needs = (*self.needs, *(self.full_needs if scale.size == "full" else ()))
+        return tuple(name for name in needs if not (scale.data / name).exists())
 
     def outcome(self, scale: Scale, results: Path | None = None) -> tuple[Any, ...]:
         """Return the arguments of `values` and `draw`; what is in the folder is read from it."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import Any, Literal
 
 import numpy as np
 
@@ -28,8 +28,15 @@ EXCEPTION = "explanation/experiments/srs.md#the-probe-of-the-slides"
 
 def relevance() -> list[Value]:
     """Importances of an exclusive or and a noisy copy of the target."""
-    importances = dm.theory.population_importances(dm.theory.examples.noisy_copy(0.05))
-    return row("", "0.262 0.262 0.476", importances.values, importances.names)
+    noisy = dm.theory.examples.noisy_copy(0.05)
+    importances = dm.theory.population_importances(noisy)
+    information = noisy.mutual_information
+    return [
+        *row("", "0.262 0.262 0.476", importances.values, importances.names),
+        Value("I(Y;X3)", "0.714", information("X3")),
+        Value("I(Y;X3|X1)", "0.714", information("X3", given=["X1"])),
+        Value("I(Y;X1|X2,X3)", "0.286", information("X1", given=["X2", "X3"])),
+    ]
 
 
 def draws() -> list[Value]:
@@ -40,6 +47,24 @@ def draws() -> list[Value]:
         Value("trees to find it", "40812", 1 / together),
         Value("trees without any of 10, in %", "95", 100 * blind_probability(10_000, 50, 10)),
     ]
+
+
+def approximations() -> Iterator[Claim]:
+    """Formulas for the numbers of trees until all k features are found."""
+    p, q = 10_000, 100
+    formulas: dict[tuple[Literal["chain", "clique"], int], Callable[[int], float]] = {
+        ("chain", 0): lambda k: (p / q) ** k,
+        ("chain", 1): lambda k: k * p / q,
+        ("clique", 0): lambda k: k * (np.log(k) + 1) * (p / q) ** k,
+        ("clique", 1): lambda k: (p / q) ** k,
+    }
+    for (scenario, keep), formula in formulas.items():
+        for k in range(2, 6):
+            exact = dm.theory.expected_trees(
+                scenario, n_features=p, subspace=q, n_relevant=k, keep=keep
+            )
+            name = f"{scenario}, {('RS', 'SRS')[keep]}, k = {k}, |exact / formula - 1|"
+            yield Claim(name, abs(exact / formula(k) - 1), "<", 0.15)
 
 
 # --- the mixed setting ----------------------------------------------------------------------------
@@ -187,8 +212,31 @@ def draw_madelon(figure: Any, result: Any) -> None:
 
 
 ENTRIES = (
-    Entry("slides-relevance", "Strong and weak relevance", "slides on relevance", relevance),
-    Entry("slides-draws", "Random subspaces of 50 of 10,000 features", "slides on RS", draws),
+    Entry(
+        "slides-relevance",
+        "Strong and weak relevance",
+        "slides on relevance",
+        relevance,
+        lines=("slides", 540, 540),
+    ),
+    Entry(
+        "slides-draws",
+        "Random subspaces of 50 of 10,000 features",
+        "slides on RS",
+        draws,
+        lines=("slides", 365, 373),
+    ),
+    Entry(
+        "slides-convergence",
+        "Approximate numbers of trees of chains and cliques",
+        "slides on convergence",
+        approximations,
+        exact=False,
+        note=(
+            "Ratio of the exact number to the formula of the slides, which are for k far below q: "
+            "p = 10,000, q = 100, k = 2 to 5. About equal is read as within 15 %."
+        ),
+    ),
     Entry(
         "slides-mixed",
         "Features found in a mixed setting",
@@ -213,6 +261,6 @@ ENTRIES = (
             "print no alpha; .5 is used. One split and 1000 iterations, 2000 for p >= 3000; with "
             "`--full`, 50 splits and 10,000 iterations."
         ),
-        needs="madelon",
+        needs=("madelon",),
     ),
 )

@@ -61,7 +61,7 @@ METHODS += [f"{kind} {K:g}" for kind in ("RF", "ET") for K in CANDIDATES]
 
 @functools.lru_cache(maxsize=1)
 def table(data: str, name: str) -> Given:
-    folder, read = SETS[name]
+    folder, read = SETS.get(name, (name, from_parquet))
     X, y = read(Path(data) / folder)
     return dm.encode(X), y
 
