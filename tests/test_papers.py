@@ -12,9 +12,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from benchmarks.papers import __main__ as papers
-from benchmarks.papers import connectome
+from benchmarks.papers import connectome, documents
 from benchmarks.papers.__main__ import ABSENT, ENTRIES, FIGURES, HEAD, cells, drawn, html, section
 from benchmarks.papers.entries import DATA, DOCUMENTS, Claim, Entry, Scale, Value
+
+import duramen as dm
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "papers.md"
@@ -207,6 +209,32 @@ def test_the_page_as_one_file(tmp_path: Path) -> None:
     assert 'src="data:image/png;base64,iVBOR' in page
     assert page.count("<td>") == 4 * len(values(entry))
     assert ".png" not in page
+
+
+def test_every_item_of_the_documents_has_a_place_and_a_test() -> None:
+    rows = documents.inventory()
+    assert {row["document"] for row in rows} == set(DOCUMENTS) == set(documents.TITLES)
+    headings: dict[str, set[str]] = {}
+    for row in rows:
+        assert all(cell.strip() for cell in row.values()), row
+        assert (ROOT / row["test"]).is_file(), row
+        answered = bool(documents.limit(row))
+        for name in re.findall(r"\bdm((?:\.\w+)+)", row["where"]):
+            found = dm
+            for part in name[1:].split("."):
+                found = getattr(found, part)
+            answered = True
+        for path, _, anchor in re.findall(r"docs/(\S+\.md)(#(\S+))?", row["where"]):
+            if path not in headings:
+                text = (ROOT / "docs" / path).read_text(encoding="utf-8")
+                titles = re.findall(r"^#+ (.*)", text, re.MULTILINE)
+                headings[path] = {
+                    re.sub(r"[^\w\s-]", "", title.lower()).replace(" ", "-") for title in titles
+                }
+            assert not anchor or anchor in headings[path], row
+            answered = True
+        assert answered, row
+    assert documents.PAGE.read_text(encoding="utf-8") == documents.page()
 
 
 @pytest.mark.shared

@@ -347,8 +347,8 @@ def _genes(
         )
     some = joined([*map(quoted, absent)], shown=_NAMED)
     execution.tell(
-        f"{len(genes) - len(absent):,} of {len(genes):,} {parameter} are genes of the table; {len(absent):,} "
-        f"{'is' if len(absent) == 1 else 'are'} not and left out: {some}{hint}"
+        f"{len(genes) - len(absent):,} of {len(genes):,} {parameter} are genes of the table; "
+        f"{len(absent):,} {'is' if len(absent) == 1 else 'are'} not and left out: {some}{hint}"
     )
     return present
 
