@@ -1,5 +1,6 @@
 """Command line `duramen`: parse, call, write, exit code."""
 
+import gc
 import io
 import os
 import sys
@@ -26,6 +27,9 @@ def main() -> None:
     if left is not None and left < _FEW_ADDRESSES:
         # OpenBLAS takes memory for each of its threads as NumPy is imported, or ends the process.
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    # Modules make many objects that stay; to look for garbage among them again and again takes a
+    # tenth of the time of a short command.
+    gc.set_threshold(100_000)
     try:
         with stopped_by_signals():
             from duramen.cli.app import run
