@@ -111,10 +111,11 @@ def test_concordance_counts_pairs(seed):
 
 
 @pytest.mark.smoke
-def test_same_bytes_for_any_number_of_threads_and_after_saving(tmp_path):
+@pytest.mark.parametrize("truncated", [False, True])
+def test_same_bytes_for_any_number_of_threads_and_after_saving(tmp_path, truncated):
     """Trees, leaves, curves and importances."""
     X, time, event = drawn(1, 200, 5, values=50)
-    y = outcome(time, event)
+    y = outcome(time, event, entries(1, time) if truncated else None)
     model = dm.RandomSurvivalForest(40, random_state=5, oob_score=True).fit(X, y)
     three = dm.RandomSurvivalForest(40, random_state=5, oob_score=True, n_jobs=3).fit(X, y)
     model.save(tmp_path / "forest.npz")

@@ -83,6 +83,8 @@ def test_entries_are_read_and_permuted_with_times():
     assert held.all()
     assert np.array_equal(events, DIED)
     gone = FRAME.assign(status=DIED, age=FRAME["age"].where(FRAME.index > 0))
+    with pytest.raises(ValueError, match=r"is missing in 1 of 60 rows.*drop_missing_target"):
+        dm.read(gone, "months", event="status", entry="age")
     kept = dm.read(gone, "months", event="status", entry="age", drop_missing_target=True)
     assert kept.n_rows == N - 1
 

@@ -838,14 +838,20 @@ def _survival(
         )
     if entries is None:
         return SurvivalTarget.of_columns(times, occurred, function=function), notes
-    entry_column = f"read: entry={entry!r}"
+    entry_column, absent = f"read: entry={entry!r}", _missing(entries)
+    if absent.any():
+        raise ValueError(
+            f"{entry_column} is missing in {absent.sum():,} of {len(absent):,} rows, first in row "
+            f"{absent.argmax()}. Hint: drop_missing_target=True leaves these rows out; 0 stands "
+            "for rows that were under observation from the start on"
+        )
     starts = target_array(entries, function=entry_column)
     target = SurvivalTarget.of_columns(times, occurred, starts, function=function)
     if not target.truncated:
         warn(f"{entry_column} has no effect: no row enters after the first time")
     notes.append(
-        "tests permute entry, time and event together, and assume that "
-        f"{entry or 'entry'} does not depend on irrelevant features"
+        f"rows are at risk after {entry or 'entry'}, up to {name}; tests permute entry, time and "
+        f"event together, and assume that {entry or 'entry'} does not depend on irrelevant features"
     )
     return target, notes
 
