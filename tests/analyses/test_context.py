@@ -74,7 +74,10 @@ def test_report_of_features():
     report = reported(contextual)
     said = words(report, "The context time itself")
     assert "time itself has an importance of 0.3 bits of information (p = 0.004)" in said
-    assert report.conclusion == "2 features depend on time (q <= 0.05)."
+    assert report.conclusion == (
+        "The importance of 2 features depends on time (q <= 0.05), compared with all rows: a "
+        "matters less where time is day; b matters less where time is night."
+    )
     facts = dict(report.headline)
     assert (facts["p of time itself"], facts["depend on time"]) == ("0.004", "2")
     assert (facts["trees"], facts["permutations"]) == ("100", "999")
@@ -120,7 +123,10 @@ def test_effects_are_those_of_context_importances():
         X, y, {"night": night}, estimator=trees, random_state=0, **FEW
     )
     assert report.effects.equals(wanted)
-    assert report.conclusion == "2 features depend on night (q <= 0.05)."
+    assert report.conclusion == (
+        "The importance of 2 features depends on night (q <= 0.05), compared with all rows: x1 "
+        "matters more where night is 0; x0 matters less where night is 0."
+    )
     assert report.run.settings["n_estimators"] == 20
     assert dm.context(X, y, {"night": night}, n_estimators=20, **FEW).effects.equals(wanted)
 

@@ -17,7 +17,6 @@ from duramen.importances import catalogue as measures
 from duramen.plots.curves import SELECTION_CURVES
 from duramen.reading.tables import read
 from duramen.reports.report import Report, Section, Table, page
-from duramen.results.summary import counted
 from duramen.selection import catalogue as selectors
 from duramen.support import checks
 from duramen.support.provenance import references
@@ -195,26 +194,19 @@ def compare(
     )
 
     # --- the conclusion: how many features suffice, or which method is best ---
-    lines = list[str]()
-    for name, one in enough.items():
-        of_size = dict(zip(one.sizes.tolist(), one.means.tolist(), strict=True))
-        n = one.n_features
-        lines.append(
-            f"By {name}, {counted(n, 'feature')} {'suffices' if n == 1 else 'suffice'} "
-            f"({one.confidence_level:.0%} interval {one.low:,} to {one.high:,}): their mean "
-            f"{title}, {number(of_size[n])}, is within a standard error of the largest, "
-            f"{number(of_size[one.best])} of {one.best:,}."
-        )
     best = int(np.nanargmax(means)) if np.isfinite(means).any() else 0
-    if not lines:
+    lines = [
+        f"{evaluation.methods[best]} with {evaluation.n_features[best]:.4g} features predicts "
+        f"best: its mean {title} in rows not used to select is {number(means[best])}."
+    ]
+    fewest = [
+        f"{one.n_features:,} by {name} ({one.confidence_level:.0%} interval {one.low:,} to "
+        f"{one.high:,})"
+        for name, one in enough.items()
+    ]
+    if fewest:
         lines.append(
-            f"{evaluation.methods[best]} has the largest mean {first.replace('_', ' ')}, "
-            f"{means[best]:.3f}."
-        )
-    elif evaluation.methods[best] not in rankings:
-        lines.append(
-            f"The largest mean {title} of all methods is {number(means[best])}, of "
-            f"{evaluation.methods[best]} with {evaluation.n_features[best]:.4g} features."
+            f"Features that suffice for about what a ranking reaches at best: {'; '.join(fewest)}."
         )
 
     # --- curves and table ---

@@ -43,7 +43,7 @@ from duramen.results.context_importances import (
 )
 from duramen.results.summary import Column, counted, small
 from duramen.support.provenance import references
-from duramen.support.text import fixed, joined, quoted
+from duramen.support.text import fixed, joined, printable, quoted
 
 _OF_TREES = ("n_estimators", "criterion", "max_features", "max_depth", "splits")
 _OF_EFFECTS = ("permute", "empty", "n_bins", "plain", "context_bins")
@@ -51,6 +51,7 @@ _OF_EFFECTS = ("permute", "empty", "n_bins", "plain", "context_bins")
 _OF_VALUES = ("stray values", "missing code", "numbers in text", "several units")
 _FEW_ROWS = 15  # A context of fewer rows is pointed out.
 _ROWS, _CHARTS = 200, 8
+_NAMED = 3  # features in the conclusion
 _NAME, _KIND = 16, len("complementary")  # characters that a narrow terminal leaves to words
 _ADJUSTED = {"fdr": "q", "fwer": "Holm's p", "none": "p"}
 _CAVEATS = (
@@ -545,7 +546,22 @@ def report_of(
         cautions.append(_ORDERED)
     if tested and result.permute == "conditional":
         cautions.append(_MODELED)
-    some = f"{counted(n, 'feature')} depend{'s' if n == 1 else ''}" if n else "No feature depends"
+    conclusion = f"The importance of no feature depends on {name} ({rule})."
+    if n:
+        # The first dependent features in the table, each in the context where it differs most.
+        differing = dict[str, str]()
+        for i in np.flatnonzero(columns["kind"] != INDEPENDENT).tolist():
+            feature = printable(columns["name"][i])
+            if feature in differing or len(differing) == _NAMED:
+                continue
+            side = "more" if columns["signed"][i] < 0 else "less"
+            value = printable(str(columns["context"][i]))
+            differing[feature] = f"{side} where {name} is {value}"
+        most = "; ".join(f"{feature} matters {words}" for feature, words in differing.items())
+        conclusion = (
+            f"The importance of {counted(n, 'feature')} depends on {name} ({rule}), compared with "
+            f"all rows: {most}{'; ...' if n > len(differing) else ''}."
+        )
     return page(
         ContextReport,
         run,
@@ -556,7 +572,7 @@ def report_of(
         model=model,
         kind="dependence on a context",
         title=f"Importances of the features for {run.target or 'the target'}, by {name}",
-        conclusion=f"{some} on {name} ({rule}).",
+        conclusion=conclusion,
         table={
             key: values.tolist() if values.dtype.kind == "U" else values
             for key, values in columns.items()

@@ -21,7 +21,7 @@ from duramen.io.store.row_ids import folded
 from duramen.networks import genie3
 from duramen.plots.network import NETWORK_GRAPH, PRECISION_RECALL
 from duramen.reading.tables import read
-from duramen.reports.report import HELD, Report, ReportT, Section, Table, page
+from duramen.reports.report import HELD, LEVEL, Report, ReportT, Section, Table, page
 from duramen.results.network import Network
 from duramen.results.network_scores import NetworkScores
 from duramen.results.summary import Column, counted, places, small
@@ -30,7 +30,7 @@ from duramen.support.files import expanded
 from duramen.support.provenance import references
 from duramen.support.text import fixed, joined, printable, quoted, read_utf8
 
-_NAMED = 5  # genes that a message names
+_NAMED = 5  # genes that a message names, and links in the conclusion
 _SETTINGS = (
     "genes_match",
     *("forest", "n_estimators", "max_features", "min_samples_leaf", "max_depth", "bootstrap"),
@@ -397,8 +397,22 @@ def report_of_links(
 ) -> ReportT:
     """Return the report of a network: its graph and links, their agreement with known ones."""
     figures: dict[str, Any] = {"candidate_links": inferred.n_candidates}
-    sections = list[Section | Table]()
+    sections, conclusion = list[Section | Table](), "There is no candidate link."
     if inferred.n_candidates:
+        arrow = "->" if inferred.directed else "--"
+        first = [f"{printable(a)} {arrow} {printable(b)}" for a, b, _ in inferred.top(_NAMED)]
+        conclusion = f"Strongest of {counted(inferred.n_candidates, 'candidate link')}: "
+        conclusion += f"{', '.join(first)}. Weights rank links; "
+        if inferred.p_values is None:
+            conclusion += "without a test, none of them is known to be real."
+        else:
+            n_found = int(np.count_nonzero(inferred.q_values() <= LEVEL))
+            conclusion += (
+                f"by the test, {n_found:,} {'is' if n_found == 1 else 'are'} found, of which about "
+                f"{LEVEL:.0%} may be false alarms."
+                if n_found
+                else "by the test, none can be told from noise."
+            )
         n, n_rows = min(_DRAWN, inferred.n_candidates), min(_ROWS, inferred.n_candidates)
         placed = "" if positions is None else " at the positions of the neurons"
         source, target, weight = inferred.top(1)[0]
@@ -463,5 +477,6 @@ def report_of_links(
         notes=tuple(execution.remarks),
         network=inferred,
         scores=scores,
+        conclusion=conclusion,
         **fields,
     )

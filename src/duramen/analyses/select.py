@@ -39,7 +39,7 @@ from duramen.selection.random_subspace import widest_within
 from duramen.selection.subspace_search import TEST_OF, TESTS
 from duramen.support import checks
 from duramen.support.arrow import pa
-from duramen.support.text import fixed
+from duramen.support.text import fixed, printable
 
 SELECTOR = "sequential_random_subspace"
 """Selector by default."""
@@ -49,6 +49,7 @@ _MEMORY, _SUBSPACE = "512MB", 1000  # for the columns of a tree; features of a t
 # trees on average, and at least so many in all.
 _DRAWS, _LEAST_PATIENCE = 10, 200
 _ROWS = 200  # of a table on the page
+_NAMED = 3  # features in the conclusion
 _NEXT_STEP = (
     "duramen rank tests every feature, also by its association with the target by itself, and has "
     "more power for few rows."
@@ -249,10 +250,13 @@ def select(
         )
         sections.append(chart)
     places = sections_of(scores, variants, clustered)
+    strongest = ""
     if n_found:
         features = counted(data.n_columns, "feature")
         count = f"{n_found:,} of {features} {'were' if n_found > 1 else 'was'} found"
         best = selected[np.argsort(-scores.values[selected], kind="stable")[:HELD]]
+        named = ", ".join(printable(scores.names[j]) for j in best[:_NAMED].tolist())
+        strongest = f" Most important: {named}."
         some = f"The {_ROWS:,} most important of" if n_found > _ROWS else "All"
         features_found = Table(
             "Features found",
@@ -299,7 +303,7 @@ def select(
         cautions=(*(_CAUTIONS_OF_SEARCH if searches else ()), *_CAUTIONS, OTHER_METHODS),
         kind=record.title,
         title=f"Features selected for {run.target}",
-        conclusion=f"{count} ({', '.join(filter(None, (record.title, summary.run)))}).",
+        conclusion=f"{count} by {', '.join(filter(None, (record.title, summary.run)))}.{strongest}",
         table=with_clusters(table, variants, clustered),
         references=(record.reference,) if record.reference else (),
         notes=tuple(execution.remarks),
