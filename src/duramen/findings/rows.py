@@ -145,8 +145,6 @@ def _leaks_of_classes(
     table: EncodedTable, y: IntArray, labels: Sequence[Any], rows: IntArray, name: str
 ) -> list[tuple[str, str]]:
     """Return columns that tell classes, and what they do."""
-    from scipy.stats import hypergeom
-
     sizes = np.bincount(y, minlength=len(labels))
     most, n = int(sizes.max()), len(y)
     if n - most < _FEWEST_ERRORS:
@@ -164,6 +162,8 @@ def _leaks_of_classes(
             present = values.sum(axis=0)
             k, c = int(present.sum()), int(present.argmax())
             if _FEWEST_PRESENT <= k < n and present[c] >= _ONE_CLASS * k:
+                from scipy.stats import hypergeom  # few tables need it, and it takes a second
+
                 chance = hypergeom.sf(present[c] - 1, n, int(sizes[c]), k) * table.n_columns
                 if chance <= _BY_CHANCE:
                     only = "" if present[c] == k else f"in {present[c] / k:.0%} of cases "
