@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 
 import duramen as dm
 from duramen.plots import against_target, by_degree, effect, found_curves, oob_error, p_values
+from duramen.plots.effects import AGAINST_TARGET
 from duramen.plots.svg import SvgAxes
 
 RANDOM = np.random.default_rng(0)
@@ -143,6 +144,18 @@ def test_data_of_one_value_have_an_axis():
     axes = SvgAxes(4, 2)
     axes.plot([3, 3], [0, 0], "o", color="#000000")
     assert np.isfinite(numbers(elements(axes), "circle", "cx")).all()
+
+
+def test_each_class_of_many_has_room_on_a_page():
+    classes = np.resize([f"class {k}" for k in range(19)], 40)
+    height = AGAINST_TARGET.height(X, {"target": classes})
+    axes = SvgAxes(4.4, height)
+    against_target(X, classes, ax=axes)
+    places = [float(e.get("y")) for e in elements(axes).iter("text") if "class " in e.text]
+    assert len(places) == 19
+    assert np.diff(sorted(places)).min() > 10
+    for values, target in ((X, X), (PLACES, CLASSES), (X, TIMES), (X, CLASSES)):
+        assert AGAINST_TARGET.height(values, {"target": target}) == 2.3
 
 
 def test_names_are_text_and_have_room():

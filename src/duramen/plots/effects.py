@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from duramen.plots.canvas import (
     finish,
     label,
     robust_limits,
+    rows_height,
 )
 from duramen.results.feature_effect import FeatureEffect
 from duramen.results.result import figure
@@ -300,4 +301,13 @@ def _curve(y: NDArray[Any]) -> tuple[FloatArray, FloatArray]:
     return np.append(first, distinct[start:]), np.append(1.0, surviving)
 
 
-AGAINST_TARGET = figure(against_target, (), lambda *_: 2.3, svg=True)
+def _height(values: ArrayLike, options: Mapping[str, Any]) -> float:
+    """Return the inches on a page, in which each of the box plots has room for its name."""
+    x, y = np.asarray(values), np.asarray(options["target"])
+    numeric = x.dtype.kind in "iuf"
+    if y.dtype.names is not None or numeric == (y.dtype.kind in "iuf"):
+        return 2.3
+    return max(2.3, rows_height(len({*(y if numeric else x).tolist()})))
+
+
+AGAINST_TARGET = figure(against_target, (), _height, svg=True)
