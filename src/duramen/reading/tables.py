@@ -817,7 +817,10 @@ def _survival(
 ) -> tuple[SurvivalTarget, list[str]]:
     """Encode survival from names and values of its columns, and say how they were read."""
     (name, values), (event, events), (entry, entries) = of_time, of_event, of_entry
-    function, event_column = f"read: target={name!r}", f"read: event={event!r}"
+    function, event_column, entry_column = (
+        f"read: {role}={title!r}" if title else f"read: {role}"
+        for role, title in (("target", name), ("event", event), ("entry", entry))
+    )
     times = target_array(values, function=function)
     states = target_array(events, function=event_column)
     occurred = event_indicators(states, event_of_interest, function=event_column, times=times)
@@ -838,7 +841,7 @@ def _survival(
         )
     if entries is None:
         return SurvivalTarget.of_columns(times, occurred, function=function), notes
-    entry_column, absent = f"read: entry={entry!r}", _missing(entries)
+    absent = _missing(entries)
     if absent.any():
         raise ValueError(
             f"{entry_column} is missing in {absent.sum():,} of {len(absent):,} rows, first in row "
