@@ -41,6 +41,21 @@ for estimator_class in KINDS:
     )
 
 
+@case("RandomSurvivalForest/grown and measured on left-truncated times")
+def _truncated() -> Any:
+    times, events = survival()
+    y = np.empty(N, dtype=[("event", bool), ("time", float), ("entry", float)])
+    y["event"], y["time"] = events, times + 1
+    y["entry"] = np.floor(uniform(N, 1, seed=5)[:, 0] * y["time"])
+    model = dm.RandomSurvivalForest(4, random_state=3, n_jobs=jobs()).fit(features(), y)
+    leaf_events = model.forest_.leaf_events.arrays().values()
+    return (
+        *extracts.forest(model.forest_),
+        *leaf_events,
+        dm.importances.mda(model, features(), y).values,
+    )
+
+
 for measure in ("mda", "conditional_mda"):
 
     @case(f"RandomSurvivalForest/{measure}", measure=measure)
