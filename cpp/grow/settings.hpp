@@ -12,7 +12,8 @@ enum class Cut : int { best = 0, random = 1, pert = 2 };
 enum class Family : int { ordered = 0, multiway = 1, one_vs_rest = 2, any = 3 };
 
 // The largest number of categories at a node for which every bipartition is tried where no
-// shortcut is exact (classification into more than two classes).
+// shortcut is exact (classification into more than two classes); of more, cuts of their order by
+// the first principal component of the class fractions are.
 constexpr std::uint32_t kExhaustiveCategories = 12;
 
 struct Settings {

@@ -700,6 +700,19 @@ def test_samples_are_text_of_their_own(more, encoding, of_samples, title, tmp_pa
     assert first_of(looked_at(*words)[0]) == "g3"
 
 
+@pytest.mark.parametrize("n_categories", [13, 53])
+def test_three_classes_and_a_column_of_many_categories(n_categories, tmp_path):
+    random = np.random.default_rng(n_categories)
+    kind = random.integers(0, n_categories, 600)
+    island = np.where(random.random(600) < 0.2, random.integers(0, 3, 600), kind % 3)
+    frame = pd.DataFrame({"town": [f"t{k}" for k in kind], "size": random.normal(size=600)})
+    frame.assign(island=np.array(["A", "B", "C"])[island]).to_csv(tmp_path / "a.csv", index=False)
+    words = ["rank", tmp_path / "a.csv", "--target", "island", "--test", "none", "--trees", 30]
+    _, record = done(tmp_path / "out", *words)
+    assert pd.read_csv(tmp_path / "out/result.csv")["name"][0] == "town"
+    assert record["results"]["oob_error"] < 0.25
+
+
 # --- lists of factors ---
 
 # Lines of a list of factors beside the genes g0 .. g11, options, and what the command says of them.

@@ -170,19 +170,6 @@ def test_categorical_features():
             RR(2, categorical_features=chosen).fit(data, Y)
 
 
-def test_too_many_categories_for_every_bipartition():
-    colours = pd.DataFrame({"colour": [f"c{i % 13}" for i in range(150)], "x": X[:, 0]})
-    with pytest.raises(ValueError, match="column 'colour' has 13 categories; with 3 classes"):
-        RF(2).fit(colours, Y)
-    RF(2).fit(colours, Y == 1)
-    RR(2).fit(colours, Y)
-    for splits in ("one-vs-rest", "multiway"):
-        RF(2, splits=splits).fit(colours, Y)
-    estimators.ExtraTreesClassifier(2).fit(colours, Y)
-    few = colours.assign(colour=[f"c{i % 12}" for i in range(150)])
-    assert RF(2, random_state=0, bootstrap=False, max_features=None).fit(few, Y).score(few, Y) > 0.9
-
-
 def test_what_cannot_fit_in_memory_is_refused():
     start = time.process_time()
     with pytest.raises(MemoryError, match="a forest of 1000000000000 trees such as"):

@@ -30,10 +30,7 @@ from duramen.forests import Forest
 from duramen.forests.prediction import same_codes
 
 # The only reasons for which a problem that is drawn here may be refused.
-REASONS = (
-    "the best split into two groups is searched for among at most",
-    "oob_score needs trees that",
-)
+REASONS = ("oob_score needs trees that",)
 
 
 @unrefused

@@ -7,6 +7,7 @@ from scipy import stats
 from tests.grid import one_test
 from tests.oracles import splits as oracle
 
+import duramen as dm
 from duramen import estimators
 from duramen.data import encode
 from duramen.forests.growth import bag
@@ -202,3 +203,58 @@ def test_columns_of_a_subspace_are_drawn_uniformly():
     ).fit(X, random.integers(0, 2, 20))
     (feature,) = roots(forest, "feature")
     assert stats.chisquare(np.bincount(feature, minlength=5)).pvalue > 1e-3
+
+
+@one_test
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("criterion", ["gini", "entropy"])
+@pytest.mark.parametrize("n_classes", [3, 7])
+@pytest.mark.parametrize("n_categories", [13, 53])
+def test_many_categories_are_cut_in_the_order_of_the_first_principal_component(
+    n_categories, n_classes, criterion, weighted
+):
+    random = np.random.default_rng([n_categories, n_classes])
+    ends = random.dirichlet(np.ones(n_classes), 2)  # one direction, in which fractions differ most
+    part = random.random((n_categories, 1))
+    fractions = part * ends[0] + (1 - part) * ends[1]
+    codes = np.concatenate([np.arange(n_categories), random.integers(0, n_categories, 700)])
+    y = np.array([random.choice(n_classes, p=fractions[code]) for code in codes])
+    weights = random.random(len(y)) + 0.2 if weighted else np.ones(len(y))
+    counts = np.zeros((n_categories, n_classes))
+    np.add.at(counts, (codes, y), weights)
+    sizes = counts.sum(axis=1)
+    deviations = counts / sizes[:, None] - counts.sum(axis=0) / sizes.sum()
+    component = np.linalg.eigh((deviations * sizes[:, None]).T @ deviations)[1][:, -1]
+    order = np.argsort(deviations @ component)
+
+    def impurity(rows):
+        parts = rows.sum(axis=0)
+        p = parts / parts.sum()
+        of_classes = p**2 if criterion == "gini" else p * np.log2(np.where(p > 0, p, 1))
+        return parts.sum() * ((criterion == "gini") - of_classes.sum())
+
+    gains = [
+        impurity(counts) - impurity(counts[order[:k]]) - impurity(counts[order[k:]])
+        for k in range(1, n_categories)
+    ]
+    forest = estimators.BaggedTreesClassifier(
+        1, criterion=criterion, max_depth=1, bootstrap=False, random_state=0
+    ).fit(pd.DataFrame({"c": [f"c{code:02}" for code in codes]}), y, sample_weight=weights)
+    total = sizes.sum()
+    assert importances(forest) == pytest.approx(max(gains) / total, rel=1e-9)
+
+
+@pytest.mark.parametrize("splits", ["ordered", "any"])
+def test_categories_of_equal_class_proportions_are_not_cut(splits):
+    """Also by a component of rounding errors."""
+    codes, y = np.divmod(np.arange(20 * 6), 6)
+    forest = estimators.BaggedTreesClassifier(
+        1, splits=splits, max_depth=1, bootstrap=False, random_state=0
+    ).fit(pd.DataFrame({"c": [f"c{code:02}" for code in codes]}), y % 3)
+    assert forest.forest_.impurity[0] == pytest.approx(2 / 3)
+    assert importances(forest) == pytest.approx(0, abs=1e-12)
+
+
+def importances(forest):
+    """MDI of the only feature."""
+    return dm.importances.mdi(forest).values[0]

@@ -17,6 +17,7 @@ SURVIVAL = "rank survival.csv --target months --event died --trees 30"
 
 command("classes", f"{GRADE} --permutations 19")
 command("two-classes", f"{ILL} --permutations 19 --positive well --xlsx --spreadsheet-safe")
+command("many-categories", "rank ill.csv --target stage --categorical age --trees 30 --no-test")
 command("numbers", f"{RESPONSE} --permutations 19 --task regression")
 command("counts", "rank visits.csv --target visits --trees 30 --permutations 19 --task regression")
 command("survival", f"{SURVIVAL} --no-test")

@@ -29,7 +29,6 @@ refusal(
     "--samples-match",
     "fold",
 )
-refusal("many-categories", "rank ill.csv --target stage --categorical age", "age", "--drop")
 
 # Files and tables.
 refusal("missing-file", "rank nothing.csv --target ill", "nothing.csv")

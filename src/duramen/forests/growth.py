@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from duramen import _kernel
 from duramen.data import EncodedTable, LearningSet
-from duramen.data.schema import KINDS
 from duramen.data.target import risk_intervals
 from duramen.forests.forest import Forest, values_for_prediction
 from duramen.forests.patches import grow_patches
@@ -20,10 +19,7 @@ from duramen.forests.settings import GrowthSettings
 from duramen.forests.structure import ARRAY_NAMES, LeafEvents
 from duramen.io import ColumnStore
 from duramen.support.arrays import BoolArray, FloatArray
-from duramen.support.text import quoted
 
-# As many as the kernel tries every bipartition of (kExhaustiveCategories in cpp/grow/settings.hpp).
-EXHAUSTIVE_CATEGORIES = 12
 # As many as the kernel takes (kLargestTable in cpp/grow/problem.hpp).
 _MOST_COPIES = 2**22
 
@@ -75,7 +71,7 @@ def grow(
     Raises
     ------
     ValueError
-        When the best of all bipartitions would be sought among too many categories.
+        If trees of these settings do not exist for survival.
 
     Examples
     --------
@@ -86,8 +82,6 @@ def grow(
     Tree(0: 3 nodes, 2 leaves, depth 1)
     """
     table, target, weights = data.table, data.target, data.weights
-    if settings.cut == "best" and target.n_classes > 2:
-        refuse_many_categories(table, settings, target.n_classes)
     if target.censored:
         binary = settings.splits != "multiway" and settings.cut != "pert"
         if not binary or settings.ccp_alpha > 0 or settings.min_impurity_split > 0:
@@ -164,7 +158,6 @@ def grow_beside_decoys(
     p(t)^{9/8} \Delta i(t)` over the nodes t that split on it, with p(t) the fraction of the rows,
     less the same for its decoy; 0 for the others.
     """
-    refuse_many_categories(data.table, settings, data.target.n_classes)
     if settings.ccp_alpha > 0:
         raise ValueError("grow_beside_decoys: ccp_alpha must be 0, trees are compared as they grow")
     groups = data.exchangeability.bag_groups
@@ -215,26 +208,6 @@ def forest_of(
         leaf_events=leaf_events,
         groups=data.exchangeability.bag_groups,
     )
-
-
-def refuse_many_categories(table: Any, settings: GrowthSettings, n_classes: int) -> None:
-    """Raise ValueError if the best bipartition would be sought among too many categories.
-
-    For two classes and for numbers the best one is found among the categories sorted by their mean
-    target; for more classes all of them are tried.
-    """
-    if settings.cut != "best" or n_classes <= 2 or settings.splits not in ("ordered", "any"):
-        return
-    counts, kinds = table.n_codes(), table.kind_codes
-    for column in np.flatnonzero(counts > EXHAUSTIVE_CATEGORIES):
-        if settings.splits == "any" or KINDS[kinds[column]] == "nominal":
-            raise ValueError(
-                f"column {quoted(table.names[column])} has {counts[column]} categories; with "
-                f"{n_classes} classes the best split into two groups is searched for among at "
-                f"most {EXHAUSTIVE_CATEGORIES} categories. Leave the column out (--drop), use "
-                "splits='one-vs-rest' or 'multiway' or a forest that cuts at random, such as "
-                "Extra-Trees (estimator='extra-trees'), or encode the column as ordinal or numeric"
-            )
 
 
 def bag(forest: Forest, tree: int) -> NDArray[np.uint32]:

@@ -1,5 +1,4 @@
 import numpy as np
-import pandas as pd
 import pytest
 from tests.grid import one_test
 from tests.oracles import mcfs as oracle
@@ -245,8 +244,6 @@ def test_wrong_data_are_refused():
         mcfs(X, X[:, 0])
     with pytest.raises(ValueError, match=r"mcfs: .*inconsistent numbers of samples"):
         mcfs(X, y[:-1])
-    with pytest.raises(ValueError, match="categories; with 3 classes"):
-        mcfs(pd.DataFrame({"id": pd.Categorical([f"r{i}" for i in range(70)])}), np.arange(70) % 3)
 
 
 def test_cutoff_needs_shuffled_runs():

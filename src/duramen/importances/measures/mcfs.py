@@ -14,7 +14,7 @@ from duramen.data.memory import require_memory
 from duramen.estimators.catalogue import OF_THE_TREES
 from duramen.forests import structure
 from duramen.forests.forest import Forest, arrays_on, joined, values_for_prediction
-from duramen.forests.growth import grow, out_of_bag, refuse_many_categories
+from duramen.forests.growth import grow, out_of_bag
 from duramen.forests.prediction import leaves
 from duramen.forests.settings import CRITERIA, GrowthSettings
 from duramen.forests.structure import Nodes, decreases
@@ -268,9 +268,7 @@ def _settings(
             train_size,
         )
     settings = template.growth_settings(data.n_rows, subset_size, data.table)
-    settings = replace(settings, bootstrap=False, row_samples=row_samples)
-    refuse_many_categories(data.table, settings, data.target.n_classes)
-    return settings
+    return replace(settings, bootstrap=False, row_samples=row_samples)
 
 
 class RelativeImportances(NamedTuple):

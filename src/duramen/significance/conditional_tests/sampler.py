@@ -15,7 +15,6 @@ import numpy as np
 
 from duramen.data import ClassTarget, EncodedTable, Exchangeability
 from duramen.data.strata import centered_within
-from duramen.forests.growth import EXHAUSTIVE_CATEGORIES
 from duramen.jobs.replicates import replicate_seed
 from duramen.significance.conditional_tests.inference import of_units
 from duramen.significance.conditional_tests.nodewise import (
@@ -372,18 +371,10 @@ def probabilities(predicted: FloatArray, indicator: FloatArray) -> FloatArray:
 
 def forest_for(data: Data, **settings: Any) -> BaseForest:
     """Return a forest that suits a learning set, with out-of-bag rows."""
-    from duramen.estimators import (
-        ExtraTreesClassifier,
-        RandomForestClassifier,
-        RandomForestRegressor,
-    )
+    from duramen.estimators import RandomForestClassifier, RandomForestRegressor
 
     if not isinstance(data.target, ClassTarget):
         return RandomForestRegressor(max_features=1 / 3, **settings)
-    nominal = [j for j, kind in enumerate(data.table.kinds) if kind == "nominal"]
-    most = data.table.n_codes()[nominal].max(initial=0)
-    if data.target.n_classes > 2 and most > EXHAUSTIVE_CATEGORIES:
-        return ExtraTreesClassifier(bootstrap=True, **settings)
     return RandomForestClassifier(**settings)
 
 
