@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,8 @@ from duramen.importances import catalogue as measures
 from duramen.plots.curves import SELECTION_CURVES
 from duramen.reading.tables import read
 from duramen.reports.report import Report, Section, Table, page
+from duramen.results.adjustment import adjusted
+from duramen.results.summary import Column
 from duramen.selection import catalogue as selectors
 from duramen.support import checks
 from duramen.support.provenance import references
@@ -175,6 +178,12 @@ def compare(
     all_methods, means = list(dict.fromkeys(evaluation.methods)), evaluation.mean(first)
     rankings = [name for name in all_methods if len(evaluation.rows(name)) > 1]
     enough = {name: evaluation.enough(name) for name in rankings}
+    pairs = [  # undefined if a score is defined in one split only
+        (one, other, test)
+        for one, other in combinations(all_methods, 2)
+        if np.isfinite((test := evaluation.paired_test(one, other, first)).p_value)
+    ]
+    p_values = adjusted(np.array([test.p_value for *_, test in pairs]), "fwer")
     run = execution.record(
         data.facts(),
         settings={
@@ -190,6 +199,10 @@ def compare(
         results={
             "splits": evaluation.n_resamples,
             "enough": {name: [one.n_features, one.low, one.high] for name, one in enough.items()},
+            "differences": [
+                {"methods": [one, other], **test._asdict(), "adjusted": float(p)}
+                for (one, other, test), p in zip(pairs, p_values, strict=True)
+            ],
         },
     )
 
@@ -236,6 +249,25 @@ def compare(
         what="methods",
         main=True,
     )
+    differences = Table(
+        "Differences",
+        (
+            Column("methods", [f"{one} less {other}" for one, other, _ in pairs], "name"),
+            Column(
+                f"difference of {title}",
+                [
+                    f"{number(test.difference)} ({number(test.low)} to {number(test.high)})"
+                    for *_, test in pairs
+                ],
+            ),
+            Column("p-value", [f"{test.p_value:.2g}" for *_, test in pairs]),
+            Column("adjusted", [f"{p:.2g}" for p in p_values]),
+        ),
+        "One row a pair of methods: mean difference in the same splits, its interval, the p-value "
+        "of the corrected resampled t test, and the p-value by Holm over all pairs.",
+        shown=_ROWS,
+        what="pairs",
+    )
     report = page(
         ComparisonReport,
         run,
@@ -244,12 +276,12 @@ def compare(
             "splits": f"{evaluation.n_resamples:,}",
             "score": title,
         },
-        sections=[*charts, table],
+        sections=[*charts, table, *([differences] if pairs else [])],
         reading=(
             "Each method selected features on the training rows, a learner was fitted to these "
             "features of the training rows, and its predictions of the test rows were scored. "
-            "Intervals of scores take into account that splits share rows (Nadeau and Bengio "
-            "2003).",
+            "Intervals of scores, and tests of their differences, take into account that splits "
+            "share rows (Nadeau and Bengio 2003).",
             "Stability is the agreement of the selections corrected for chance (Nogueira et al. "
             "2018). The number of features that is enough is the smallest whose mean score is "
             "within one standard error of the best (Breiman et al. 1984).",

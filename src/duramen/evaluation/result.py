@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -91,6 +91,35 @@ performances: Catalogue[Performance] = Catalogue(
 """Scores of predictions by name; the first of a task is its default."""
 
 
+class PairedTest(NamedTuple):
+    """Difference of the mean scores of two methods on the same splits.
+
+    Attributes
+    ----------
+    difference : float
+        Mean score of the first method less that of the second one.
+    low, high : float
+        Corrected interval of the difference.
+    p_value : float
+        Two-sided p-value of the corrected resampled t test.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> data = dm.datasets.linear_sign(60, 6, n_relevant=2, random_state=0)
+    >>> result = dm.evaluate_selection(
+    ...     {"mdi": "mdi", "all": None}, data.X, data.y, n_features=[1], n_resamples=10,
+    ...     random_state=0, estimator=dm.RandomForestClassifier(20), learner="logistic_regression")
+    >>> result.paired_test("mdi", "all").p_value < 0.05
+    False
+    """
+
+    difference: float
+    low: float
+    high: float
+    p_value: float
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class SelectionEvaluation(Result):
     r"""Predictive scores, sizes and stability of selections in B random splits of the rows.
@@ -132,6 +161,10 @@ class SelectionEvaluation(Result):
     degrees of freedom (Nadeau and Bengio 2003), cut at the least and the largest value of the
     score, such as 0 and 1: as the mean lies between these, it is covered as often. It is for
     learning sets of `n_train` rows.
+
+    *Tests of two methods.* `paired_test` divides the mean difference of their scores in the same
+    splits by the standard error with this factor, σ being the standard deviation of the difference.
+    A t test without it takes splits for independent, and finds differences where there are none.
 
     References
     ----------
@@ -213,6 +246,43 @@ class SelectionEvaluation(Result):
         name = self._score_name(score)
         ends = performances[name].range if name in performances else (None, None)
         return np.clip(mean - reach, *ends), np.clip(mean + reach, *ends)
+
+    def paired_test(self, first: str, second: str, score: str | None = None) -> PairedTest:
+        """Test whether two methods have the same mean score, by the splits that they share.
+
+        Parameters
+        ----------
+        first, second : str
+            Names of two methods; a ranking is cut at the number of features that is enough.
+        score : str, optional
+            Name of a score; by default the first one.
+
+        Returns
+        -------
+        PairedTest
+            NaN but for the difference where both scores are defined in fewer than two splits.
+
+        Raises
+        ------
+        ValueError
+            If there is no such method or score.
+        """
+        from scipy import stats
+
+        values = self._scores(score)
+        paired = values[:, self._row(first)] - values[:, self._row(second)]
+        paired = paired[~np.isnan(paired)]
+        if len(paired) < 2:
+            return PairedTest(float(_nan_mean(paired)), math.nan, math.nan, math.nan)
+        difference, free = float(paired.mean()), len(paired) - 1
+        factor = 1 / len(paired) + self.n_test / self.n_train
+        error = float(paired.std(ddof=1) * np.sqrt(factor))
+        reach = error * float(stats.t.ppf((1 + self.confidence_level) / 2, free))
+        if error:
+            p_value = float(2 * stats.t.sf(abs(difference) / error, free))
+        else:  # the same difference in every split
+            p_value = float(difference == 0)
+        return PairedTest(difference, difference - reach, difference + reach, p_value)
 
     def frequencies(self, method: str, n_features: int | None = None) -> FloatArray:
         """Return the fraction of the splits in which a method selects each feature, shape (p,).
@@ -316,13 +386,7 @@ class SelectionEvaluation(Result):
 
     def overview(self) -> list[Column]:
         """Return the columns of a table of methods: of a ranking, the number that is enough."""
-        rows = []
-        for name in dict.fromkeys(self.methods):
-            of_method = self.rows(name)
-            defined = not np.isnan(self._scores(None)[:, of_method]).any()
-            if len(of_method) > 1 and defined and self.n_resamples > 1:
-                of_method = of_method[self.cuts[of_method] == self.enough(name).n_features]
-            rows.append(int(of_method[0]))
+        rows = [self._row(name) for name in dict.fromkeys(self.methods)]
         columns = [
             Column("method", [self.methods[r] for r in rows], "name"),
             Column("features", [f"{self.n_features[r]:.4g}" for r in rows]),
@@ -336,6 +400,15 @@ class SelectionEvaluation(Result):
             times = [duration(self.seconds[self.methods[r]]) for r in rows]
             columns.append(Column("time", times))
         return columns
+
+    def _row(self, method: str) -> int:
+        """Return the row of a method; of a ranking, that with the number that is enough."""
+        of_method = self.rows(method)
+        values = self._scores(None)[:, of_method]
+        if len(of_method) == 1 or self.n_resamples == 1 or np.isnan(values).any():
+            return int(of_method[0])
+        enough, _, _ = _rule(values[None], 1 / self.n_resamples + self.n_test / self.n_train)
+        return int(of_method[enough[0]])
 
     def _summary(self, rows: int) -> Summary:
         columns = [column.take(rows) for column in self.overview()]

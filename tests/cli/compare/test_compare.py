@@ -37,6 +37,10 @@ def test_results(file, tmp_path):
     page = (out / "report.html").read_text(encoding="utf-8")
     assert "Area under the ROC curve against the number of features" in page
     assert page.count("<svg") >= 2
+    pairs = [["mdi", "mda"], ["mdi", "all-features"], ["mda", "all-features"]]
+    assert [pair["methods"] for pair in run["results"]["differences"]] == pairs
+    assert all(pair["adjusted"] >= pair["p_value"] for pair in run["results"]["differences"])
+    assert "mdi less all-features" in page
     done(tmp_path / "again", *run["command"].replace("t.csv", str(file)).split()[1:])
     assert (tmp_path / "again" / "result.csv").read_bytes() == (out / "result.csv").read_bytes()
 
