@@ -29,7 +29,7 @@ ENTRY = re.compile(r"    (\S.*)\n((?:        \S.*\n)+)")
 PACKAGES = ("duramen.importances", "duramen.significance", "duramen.contexts", "duramen.plots")
 SHARED = {
     "estimator": ("estimator of duramen", "Parameters of the forests; it is cloned, not changed."),
-    "forest": ("fitted estimator or Forest", "A forest of this package."),
+    "forest": ("fitted estimator or Forest", "A forest of this package or of scikit-learn."),
     "X": ("table of shape (n, p), or LearningSet", "The rows."),
     "y": ("array-like of shape (n,), optional", "Classes or numbers; None with a learning set."),
     "measure": (

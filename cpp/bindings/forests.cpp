@@ -32,7 +32,8 @@ Array<std::int32_t> apply(const Forest& forest, const Rows& rows, unsigned n_thr
   duramen::Monitor monitor;
   std::optional<duramen::OutOfBagRows> out_of_bag;
   if (bag != nullptr) {
-    out_of_bag.emplace(bag->settings(rows.n_rows), rows.n_rows, bag->seed, bag->first_tree);
+    out_of_bag.emplace(bag->settings(forest.view.n_trees, rows.n_rows), rows.n_rows, bag->seed,
+                       bag->first_tree);
   }
   const auto work = [&] {
     rows.visit([&](const auto& source) {
@@ -91,7 +92,9 @@ Changes path_changes(const Forest& forest, const Rows& rows, const Matrix<double
   }
   const duramen::PathWeights weights{
       .kind = static_cast<duramen::PathWeights::Kind>(weighted.kind),
-      .settings = weighted.bag.settings(rows.n_rows),
+      .settings = weighted.kind == 0  // new rows, of which no bag knows
+                      ? duramen::Settings{}
+                      : weighted.bag.settings(forest.view.n_trees, rows.n_rows),
       .seed = weighted.bag.seed,
       .first_tree = weighted.bag.first_tree,
       .weights = weighted.weights ? weighted.weights->data() : nullptr};
@@ -124,8 +127,8 @@ std::tuple<Array<double>, Array<double>> pair_interactions(const Forest& forest,
   duramen::PairMeans means;
   const auto work = [&] {
     means = duramen::pair_interactions(forest.view, duramen::CodeRows{table.view},
-                                       bag.settings(table.n_rows), bag.seed, bag.first_tree, chosen,
-                                       n_threads, monitor);
+                                       bag.settings(forest.view.n_trees, table.n_rows), bag.seed,
+                                       bag.first_tree, chosen, n_threads, monitor);
   };
   run_watched(monitor, nb::none(), work, table.n_rows * forest.view.n_trees);
   const std::size_t k = chosen.size();
@@ -154,7 +157,7 @@ void add_out_of_bag(duramen::OutOfBag& sums, const Forest& forest, const Table& 
   duramen::Monitor monitor;
   duramen::Problem problem;
   problem.table = table.view;
-  problem.settings = bag.settings(table.n_rows);
+  problem.settings = bag.settings(forest.view.n_trees, table.n_rows);
   problem.seed = bag.seed;
   problem.n_classes = target.view.n_classes;
   problem.classes = target.view.classes;

@@ -227,12 +227,14 @@ Forest::Forest(Vector<std::int64_t> offsets, Vector<std::int64_t> leaf_offsets,
 namespace {
 
 void bind_bag(nb::module_& module) {
-  nb::class_<Bag>(module, "Bag", "What the bags of a forest's trees are drawn again from.")
+  nb::class_<Bag>(module, "Bag",
+                  "What gives the bags of a forest's trees: a seed, or the rows that were drawn.")
       .def(
           "__init__",
           [](Bag* self, std::uint32_t row_samples, bool bootstrap, std::uint64_t seed,
              std::uint64_t first_tree, std::optional<Vector<std::uint32_t>> originals,
-             std::optional<Vector<std::uint32_t>> groups) {
+             std::optional<Vector<std::uint32_t>> groups,
+             std::optional<Matrix<std::uint32_t>> drawn) {
             if (originals) {
               const std::uint32_t* first = originals->data();
               const std::size_t n = originals->shape(0);
@@ -244,16 +246,18 @@ void bind_bag(nb::module_& module) {
                            seed,
                            first_tree,
                            std::move(originals),
-                           BagGroups(std::move(groups))};
+                           BagGroups(std::move(groups)),
+                           std::move(drawn)};
           },
           nb::kw_only(), nb::arg("row_samples"), nb::arg("bootstrap"), nb::arg("seed"),
-          nb::arg("first_tree"), lent("originals") = nb::none(), lent("groups") = nb::none())
+          nb::arg("first_tree"), lent("originals") = nb::none(), lent("groups") = nb::none(),
+          lent("drawn") = nb::none())
       .def(
           "draw",
           [](const Bag& self, std::size_t n_rows, std::uint64_t tree) {
             std::vector<std::uint32_t> multiplicity;
-            duramen::draw_bag(self.settings(n_rows), n_rows, self.seed, self.first_tree + tree,
-                              multiplicity);
+            duramen::draw_bag(self.settings(1, n_rows, tree), n_rows, self.seed,
+                              self.first_tree + tree, multiplicity);
             return to_array(std::move(multiplicity));
           },
           nb::arg("n_rows"), nb::arg("tree"), "How often every row is drawn for a tree.");

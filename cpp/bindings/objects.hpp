@@ -153,7 +153,7 @@ class BagGroups {
   std::uint32_t count_ = 0;
 };
 
-// From what the bags of a forest's trees are drawn again.
+// From what the bags of a forest's trees are drawn again, or the draws themselves.
 struct Bag {
   std::uint32_t row_samples;
   bool bootstrap;
@@ -161,12 +161,25 @@ struct Bag {
   // Rows that are copies of one another have the same number here; see permute.hpp.
   std::optional<Vector<std::uint32_t>> originals;
   BagGroups groups;
+  std::optional<Matrix<std::uint32_t>> drawn;  // tree by draw
 
-  duramen::Settings settings(std::size_t n_rows) const {
+  // For so many trees of the forest, from tree `begin` on, and so many rows.
+  duramen::Settings settings(std::size_t n_trees, std::size_t n_rows,
+                             std::uint64_t begin = 0) const {
     duramen::Settings settings;
     settings.row_samples = row_samples;
     settings.bootstrap = bootstrap;
     groups.add_to(settings, n_rows);
+    if (drawn) {
+      settings.drawn = drawn->data();
+      settings.n_drawn = drawn->shape(1);
+      begin += first_tree;
+      need(begin + n_trees <= drawn->shape(0), "drawn has not the rows of each tree");
+      const std::uint32_t* first = settings.drawn + begin * settings.n_drawn;
+      const std::uint32_t* last = first + n_trees * settings.n_drawn;
+      need(std::all_of(first, last, [&](std::uint32_t row) { return row < n_rows; }),
+           "drawn must be numbers of rows");
+    }
     return settings;
   }
 };

@@ -26,6 +26,7 @@ struct Permutations {
   std::optional<Vector<std::int64_t>> group_offsets;
   std::optional<Vector<std::uint32_t>> group_columns;
   std::optional<Matrix<std::uint8_t>> associated;
+  std::optional<Matrix<std::uint32_t>> donors;  // group by row, of the wanted groups
 
   duramen::Groups groups(std::size_t n_columns) const {
     if (!group_offsets) return {n_columns};
@@ -33,17 +34,19 @@ struct Permutations {
   }
 
   // For the rows, of a bag's trees where one is given.
-  duramen::Permutations with(const Rows& rows, const Bag* bag) const {
+  duramen::Permutations with(const Forest& forest, const Rows& rows, const Bag* bag) const {
     const std::size_t p = rows.view.n_columns;
     need(!associated || (associated->shape(0) == p && associated->shape(1) == p),
          "associated is not a square of the columns");
     for (std::size_t i = 0; group_columns && i < group_columns->shape(0); ++i) {
       need(group_columns->data()[i] < p, "a group holds no column of the table");
     }
+    need(!donors || (bag == nullptr && donors->shape(1) == rows.n_rows),
+         "donors are for all rows, without bags");
     duramen::Permutations permutations = view;
     permutations.out_of_bag = bag != nullptr;
     if (bag == nullptr) return permutations;
-    permutations.bags = bag->settings(rows.n_rows);
+    permutations.bags = bag->settings(forest.view.n_trees, rows.n_rows);
     permutations.bag_seed = bag->seed;
     permutations.first_tree = bag->first_tree;
     if (bag->originals) {
@@ -78,7 +81,8 @@ void bind_permuting(nb::module_& module) {
           [](Permutations* self, std::uint64_t seed, std::uint32_t first_repeat,
              std::uint32_t n_repeats, bool every, std::optional<Vector<std::int64_t>> group_offsets,
              std::optional<Vector<std::uint32_t>> group_columns,
-             std::optional<Matrix<std::uint8_t>> associated, std::optional<double> level) {
+             std::optional<Matrix<std::uint8_t>> associated, std::optional<double> level,
+             std::optional<Matrix<std::uint32_t>> donors) {
             need(group_offsets.has_value() == group_columns.has_value(),
                  "groups need both offsets and columns");
             need(!group_offsets || (group_offsets->shape(0) > 0 &&
@@ -97,12 +101,19 @@ void bind_permuting(nb::module_& module) {
             } else if (level) {
               view.condition = duramen::Condition::chi_square;
             }
+            if (donors) {
+              const std::uint32_t* first = donors->data();
+              need(std::all_of(first, first + donors->size(),
+                               [&](std::uint32_t row) { return row < donors->shape(1); }),
+                   "donors must be numbers of rows");
+              view.donors = first;
+            }
             new (self) Permutations{view, std::move(group_offsets), std::move(group_columns),
-                                    std::move(associated)};
+                                    std::move(associated), std::move(donors)};
           },
           nb::kw_only(), nb::arg("seed"), nb::arg("first_repeat"), nb::arg("n_repeats"),
           nb::arg("every"), lent("group_offsets"), lent("group_columns"), lent("associated"),
-          nb::arg("level").none());
+          nb::arg("level").none(), lent("donors"));
   nb::class_<duramen::Counted>(module, "Counted", "What is counted of permuted rows.")
       .def(
           "__init__",
@@ -122,8 +133,9 @@ permutation_losses(const Forest& forest, const Rows& rows, const Target& target,
   need_fit(forest, rows, target);
   need((target.view.outcomes.codes != nullptr) == (counted.score == duramen::Score::concordance),
        "the concordance is for survival");
+  need(!permutations.donors, "donors are for ballots");
   const duramen::Groups groups = permutations.groups(rows.view.n_columns);
-  const duramen::Permutations asked = permutations.with(rows, bag);
+  const duramen::Permutations asked = permutations.with(forest, rows, bag);
   duramen::Losses result;
   duramen::Monitor monitor;
   run_watched(monitor, progress, [&] {
@@ -146,10 +158,12 @@ std::tuple<Array<std::uint32_t>, Array<std::int64_t>, Array<std::int64_t>> permu
     unsigned n_threads) {
   need_fit(forest, rows, target);
   const duramen::Groups groups = permutations.groups(rows.view.n_columns);
-  const duramen::Permutations asked = permutations.with(rows, bag);
+  const duramen::Permutations asked = permutations.with(forest, rows, bag);
   const std::vector<std::uint32_t> chosen(wanted.data(), wanted.data() + wanted.shape(0));
   need(std::all_of(chosen.begin(), chosen.end(), [&](auto g) { return g < groups.count; }),
        "wanted holds no number of a group");
+  need(!permutations.donors || permutations.donors->shape(0) == chosen.size(),
+       "donors has not one row for each wanted group");
   duramen::Ballots result;
   duramen::Monitor monitor;
   run_watched(monitor, nb::none(), [&] {
@@ -219,7 +233,7 @@ std::tuple<Array<std::uint32_t>, Array<std::int64_t>, Array<std::int64_t>> proje
   need(projections.masses.shape(0) == rows.n_rows && projections.masses.shape(1) == width + 1,
        "masses has not a weight and the values of a leaf for each row");
   need(!bag.originals, "rows that are copies of others are not projected");
-  const duramen::Projections asked{.bags = bag.settings(rows.n_rows),
+  const duramen::Projections asked{.bags = bag.settings(forest.view.n_trees, rows.n_rows),
                                    .bag_seed = bag.seed,
                                    .first_tree = bag.first_tree,
                                    .n_rows = rows.n_rows,

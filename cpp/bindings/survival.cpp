@@ -50,13 +50,13 @@ struct LeafEvents {
   }
 };
 
-duramen::Problem problem_of(const Table& table, const Target& target, const Bag& bag,
-                            duramen::Monitor& monitor) {
-  need_fit(table, target);
+duramen::Problem problem_of(const Forest& forest, const Table& table, const Target& target,
+                            const Bag& bag, duramen::Monitor& monitor) {
+  need_fit(forest, table, target);
   need(target.view.outcomes.codes != nullptr, "the target is not of survival");
   duramen::Problem problem;
   problem.table = table.view;
-  problem.settings = bag.settings(table.n_rows);
+  problem.settings = bag.settings(forest.view.n_trees, table.n_rows);
   problem.seed = bag.seed;
   problem.outcomes = target.view.outcomes;
   problem.monitor = &monitor;
@@ -67,9 +67,8 @@ std::tuple<Array<std::int64_t>, Array<std::uint32_t>, Array<std::uint32_t>, Arra
            Array<double>>
 leaf_events(const Forest& forest, const Table& table, const Target& target, const Weights& weights,
             const Bag& bag, unsigned n_threads) {
-  need_fit(forest, table, target);
   duramen::Monitor monitor;
-  duramen::Problem problem = problem_of(table, target, bag, monitor);
+  duramen::Problem problem = problem_of(forest, table, target, bag, monitor);
   need(!weights || weights->shape(0) == table.n_rows, "weights has not one entry a row");
   if (weights) problem.weights = weights->data();
   duramen::LeafEvents result;
@@ -104,9 +103,8 @@ Array<double> mean_curves(const Forest& forest, const LeafEvents& leaves, bool s
 
 std::tuple<Array<double>, Array<std::uint32_t>, Array<double>> out_of_bag_risks(
     const Forest& forest, const Table& table, const Target& target, const Bag& bag) {
-  need_fit(forest, table, target);
   duramen::Monitor monitor;
-  const duramen::Problem problem = problem_of(table, target, bag, monitor);
+  const duramen::Problem problem = problem_of(forest, table, target, bag, monitor);
   duramen::OutOfBagRisks result;
   run_watched(monitor, nb::none(),
               [&] { result = duramen::out_of_bag_risks(forest.view, problem, bag.first_tree); });

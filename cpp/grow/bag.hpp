@@ -35,9 +35,16 @@ inline void draw_units(const Settings& settings, std::size_t n_units, std::uint6
   }
 }
 
-// Multiplicity of every row in the bag of a tree: that of its group, where there are groups.
+// Multiplicity of every row in the bag of a tree: as often as it was drawn, if the draws are known,
+// or that of its group, if there are groups.
 inline void draw_bag(const Settings& settings, std::size_t n_rows, std::uint64_t seed,
                      std::uint64_t tree, std::vector<std::uint32_t>& multiplicity) {
+  if (settings.drawn != nullptr) {
+    multiplicity.assign(n_rows, 0);
+    const std::uint32_t* rows = settings.drawn + tree * settings.n_drawn;
+    for (std::size_t i = 0; i < settings.n_drawn; ++i) ++multiplicity[rows[i]];
+    return;
+  }
   if (settings.group_of == nullptr) {
     draw_units(settings, n_rows, seed, tree, multiplicity);
     return;

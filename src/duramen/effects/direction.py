@@ -145,7 +145,7 @@ def describe_effects(
     Parameters
     ----------
     forest : fitted estimator or Forest
-        A forest of this package.
+        A forest of this package or of scikit-learn.
     data : LearningSet
         The rows it was grown on.
     features : sequence of str
@@ -178,7 +178,7 @@ def describe_effects(
     >>> [direction.words for direction in directions]
     ['up', 'down', 'no direction']
     """
-    grown = forest_of(forest, _FUNCTION, survival=True)
+    grown = forest_of(forest, _FUNCTION, data, survival=True)
     grown, rows, n_threads = read_rows(grown, data, _FUNCTION, max_rows, n_jobs)
     columns = checks.places_of(features, grown.names, f"{_FUNCTION}: features")
     columns = [j for j in columns if has_value(grown, rows, j).any()]

@@ -48,7 +48,7 @@ def interaction_strength(
     Parameters
     ----------
     forest : fitted estimator or Forest
-        A forest of this package.
+        A forest of this package or of scikit-learn.
     X : table of shape (n, p), or LearningSet
         Rows over which effects are averaged, such as the training table.
     features : sequence of str or int, optional
@@ -66,7 +66,7 @@ def interaction_strength(
     Raises
     ------
     TypeError
-        If `forest` is no forest of this package.
+        If `forest` is no such forest.
     ValueError
         If there are fewer than two features, or one is not a column.
 
@@ -85,7 +85,7 @@ def interaction_strength(
     (('x0', 'x1'), True)
     """
     function = "interaction_strength"
-    grown = forest_of(forest, function, survival=True)
+    grown = forest_of(forest, function, X, survival=True)
     asked = range(grown.n_features) if features is None else features
     columns = checks.places_of(asked, grown.names, f"{function}: features")
     if len(columns) < 2:

@@ -484,7 +484,7 @@ class BaseForest(ABC, BaseEstimator):  # type: ignore[misc]
         if oob:
             if not self.forest_.settings.samples_rows:
                 raise ValueError(f"{function}: oob=True{_NEEDS_BAGS}")
-            if not prediction.leads_to_training_counts(self.forest_, leaves):
+            if not self.forest_.is_filled_by(leaves):
                 raise ValueError(
                     f"{function}: oob=True needs the table that the forest was grown "
                     f"on, {self.forest_.n_rows} rows in the same order; for other rows use "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from os import PathLike
@@ -13,11 +13,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen import _kernel
-from duramen.data import Schema, Target, Task
+from duramen.data import LearningSet, Schema, Target, Task
+from duramen.data.learning_sets import learning_set_of
 from duramen.data.target import target_class
-from duramen.forests import storage, structure
+from duramen.forests import sklearn_models, storage, structure
 from duramen.forests.settings import CRITERIA, GrowthSettings
-from duramen.forests.structure import ARRAY_NAMES, FAMILY_MASK, ORDERED, LeafEvents, TreeArrays
+from duramen.forests.structure import (
+    ARRAY_NAMES,
+    FAMILY_MASK,
+    ORDERED,
+    LeafEvents,
+    TreeArrays,
+    joined,
+)
 from duramen.support.arrays import FloatArray
 
 
@@ -97,6 +105,9 @@ class Forest(TreeArrays, Grown):
         Number of the first tree in the stream of random numbers; 0 unless the forest is a part.
     leaf_events : LeafEvents or None
         Event times of the leaves in survival; None otherwise.
+    drawn : uint32 array of shape (trees of the whole forest, draws), or None
+        Rows that were drawn for each tree by other software, repeated as often as they were drawn;
+        None where the seed gives the bags.
 
     Notes
     -----
@@ -118,6 +129,7 @@ class Forest(TreeArrays, Grown):
 
     first_tree: int = 0
     leaf_events: LeafEvents | None = None
+    drawn: NDArray[np.uint32] | None = None
 
     def __post_init__(self) -> None:
         TreeArrays.__post_init__(self)
@@ -141,13 +153,14 @@ class Forest(TreeArrays, Grown):
 
     @cached_property
     def bags(self) -> _kernel.Bag:
-        """Kernel object that draws the bags of the trees again."""
+        """Kernel object that gives the bags of the trees."""
         return _kernel.Bag(
             row_samples=self.settings.row_samples,
             bootstrap=self.settings.bootstrap,
             seed=self.seed,
             first_tree=self.first_tree,
             groups=self.groups,
+            drawn=self.drawn,
         )
 
     def has_cuts_of(self, schema: Schema) -> bool:
@@ -173,6 +186,23 @@ class Forest(TreeArrays, Grown):
     @cached_property
     def _compared(self) -> list[ref[NDArray[np.float64]]]:
         return []
+
+    def is_filled_by(self, leaves: NDArray[np.int32]) -> bool:
+        """Tell whether rows fill the leaves, shape (n, T), as the training rows did.
+
+        In every tree no leaf may hold fewer distinct rows of the bag than it did in growth (rows of
+        weight 0 were left out of it), nor any row come to another leaf.
+        """
+        if len(leaves) != self.n_rows:
+            return False
+        for tree in range(self.n_trees):
+            drawn = self.bags.draw(self.n_rows, tree) > 0
+            grown = self.tree(tree)
+            counts = np.bincount(leaves[drawn, tree], minlength=grown.n_nodes)
+            ends = grown.feature < 0
+            if (counts[ends] < grown.rows[ends]).any():
+                return False
+        return True
 
     def tree(self, index: int) -> Tree:
         """View tree ``index``, counted from 0 (negative: from the end).
@@ -251,6 +281,71 @@ class Forest(TreeArrays, Grown):
             When the file is no such file, or its arrays describe no trees.
         """
         return storage.load(path, None, "Forest.load", lambda fields, *_: cls.checked(fields))
+
+    @classmethod
+    def from_sklearn(cls, model: Any, X: Any, y: Any = None) -> Self:
+        """Read a fitted forest or decision tree of scikit-learn.
+
+        The forest has the splits, leaves, impurities and bags of the model and predicts as it does.
+        Every measure, effect and explanation takes it, and also takes the model itself.
+
+        Parameters
+        ----------
+        model : fitted estimator
+            RandomForestClassifier or -Regressor, ExtraTreesClassifier or -Regressor, or a decision
+            tree of scikit-learn, of one target, with an impurity of Gini, entropy or squared error.
+        X : table of shape (n, p), or LearningSet
+            Numeric columns of the rows that the model was fitted on, in their order.
+        y : array-like of shape (n,), optional
+            Classes or numbers of the rows; None with a learning set.
+
+        Returns
+        -------
+        Forest
+
+        Raises
+        ------
+        TypeError
+            If `model` is another kind of model.
+        NotFittedError
+            If it is not fitted.
+        ValueError
+            If `X` holds other rows or columns than those that the model was fitted on, or the model
+            has several targets or another criterion.
+
+        Notes
+        -----
+        scikit-learn rounds X to float32 before it compares a value with a threshold. The thresholds
+        of the forest are the float64 numbers that tell all values apart in the same way.
+
+        Examples
+        --------
+        >>> import duramen as dm
+        >>> from sklearn.ensemble import RandomForestClassifier
+        >>> X, y = [[0.0], [1.0], [2.0], [3.0]], ["a", "a", "b", "b"]
+        >>> model = RandomForestClassifier(10, random_state=0).fit(X, y)
+        >>> forest = dm.Forest.from_sklearn(model, X, y)
+        >>> forest.n_trees, forest.classes.tolist()
+        (10, ['a', 'b'])
+        """
+        function = "Forest.from_sklearn"
+        if not sklearn_models.is_readable(model):
+            raise TypeError(
+                f"{function}: model must be a fitted {sklearn_models.READABLE}, got "
+                f"{type(model).__module__}.{type(model).__name__}."
+            )
+        table = sklearn_models.numeric_table(X, function)
+        forest = cls(**sklearn_models.forest_fields(model, table, function))
+        rows = X if isinstance(X, LearningSet) else table
+        data = learning_set_of(rows, y, function, forest.task, allow_one_class=True)
+        fits = table.n_rows == forest.n_rows and forest.has_cuts_of(table.schema)
+        if not fits or not forest.is_filled_by(_kernel.apply(forest.kernel, table.kernel, 1)):
+            raise ValueError(
+                f"{function}: X must hold the rows that the model was fitted on, {forest.n_rows} "
+                f"in their order, but these {table.n_rows} rows do not fill its leaves. Hint: "
+                "measures take the model itself, with rows that were held out too."
+            )
+        return replace(forest, fingerprint=data.fingerprint)
 
     def fields(self) -> dict[str, Any]:
         """Return the fields of the forest by name."""
@@ -334,10 +429,7 @@ class Tree(Forest):
         )
 
 
-Arrays = Mapping[str, NDArray[Any]]
-
-
-def values_for_prediction(schema: Schema, trees: Arrays) -> Schema:
+def values_for_prediction(schema: Schema, trees: Mapping[str, NDArray[Any]]) -> Schema:
     """Return the columns of a training table with the values that predictions look up.
 
     They are the labels of the ordinal and nominal columns that the trees split on, and the numbers
@@ -361,19 +453,6 @@ def arrays_on(forest: Forest, columns: NDArray[np.integer]) -> dict[str, NDArray
     arrays = forest.arrays()
     feature = arrays["feature"]
     arrays["feature"] = np.where(feature < 0, -1, columns[feature]).astype(np.int32)
-    return arrays
-
-
-def joined(parts: Sequence[Arrays]) -> dict[str, NDArray[Any]]:
-    """Return the flat arrays of several runs of trees as those of one, in their order."""
-    arrays: dict[str, NDArray[Any]] = {}
-    for name in ARRAY_NAMES:
-        own = [part[name] for part in parts]
-        if name.endswith("offsets"):
-            sizes = np.concatenate([[0], *map(np.diff, own)])
-            arrays[name] = np.cumsum(sizes, dtype=np.int64)
-        else:
-            arrays[name] = np.concatenate(own)
     return arrays
 
 

@@ -12,9 +12,9 @@ from duramen import _kernel
 from duramen.data import LearningSet
 from duramen.data.encoded import CODE_TYPES, narrowest, slots_of
 from duramen.data.schema import KINDS
-from duramen.forests.forest import Forest, joined
+from duramen.forests.forest import Forest
 from duramen.forests.settings import GrowthSettings
-from duramen.forests.structure import ARRAY_NAMES
+from duramen.forests.structure import ARRAY_NAMES, joined
 from duramen.io import ColumnStore
 from duramen.jobs.workers import running
 from duramen.support.arrays import FloatArray

@@ -13,7 +13,7 @@ from duramen.data import ClassTarget, EncodedTable, Schema, Target
 from duramen.data.encoding import routing_values
 from duramen.data.learning_sets import table_of
 from duramen.forests.forest import AnyForest, Forest
-from duramen.forests.growth import bag, out_of_bag
+from duramen.forests.growth import out_of_bag
 from duramen.forests.patches import row_blocks
 from duramen.io import ColumnStore
 from duramen.support.arrays import FloatArray, IntArray
@@ -46,7 +46,7 @@ def same_codes(forest: AnyForest, schema: Schema) -> bool:
     if own is schema:
         return True
     if (
-        own.names != schema.names
+        (schema.named and own.names != schema.names)
         or own.kinds != schema.kinds
         or not np.array_equal(own.n_values, schema.n_values)
         or not np.array_equal(own.missing, schema.missing)
@@ -191,24 +191,6 @@ def concordance(target: Target, risks: FloatArray, strata: IntArray | None = Non
     ]
     concordant, tied, comparable = map(sum, zip(*counts, strict=True))
     return (concordant + 0.5 * tied) / comparable if comparable else float("nan")
-
-
-def leads_to_training_counts(forest: Forest, leaves: NDArray[np.int32]) -> bool:
-    """Tell whether rows fill the leaves as the training rows did.
-
-    The bags are drawn again; in every tree no leaf may hold fewer distinct rows of the bag than
-    it did in growth (rows of weight 0 were left out of it), nor any row come to another leaf.
-    """
-    if len(leaves) != forest.n_rows:
-        return False
-    for tree in range(forest.n_trees):
-        drawn = bag(forest, tree) > 0
-        grown = forest.tree(tree)
-        counts = np.bincount(leaves[drawn, tree], minlength=grown.n_nodes)
-        ends = grown.feature < 0
-        if (counts[ends] < grown.rows[ends]).any():
-            return False
-    return True
 
 
 def estimate_out_of_bag(

@@ -16,13 +16,13 @@ from duramen.forests.settings import GrowthSettings
 from duramen.forests.structure import (
     ANY,
     ARRAY_NAMES,
+    ARRAY_TYPES,
     EVENT_ARRAYS,
     FAMILY_MASK,
     MULTIWAY,
     ONE_VS_REST,
     ORDERED,
     LeafEvents,
-    TreeArrays,
     child_counts,
     depths,
     first_children,
@@ -41,7 +41,7 @@ def check(trees: Any) -> None:
             where = f" (first at {int(np.argmin(good))})" if np.ndim(good) else ""
             raise ValueError(f"Forest.check: {what}{where}")
 
-    # Numbers, and groups of rows.
+    # Numbers, and rows in groups or bags.
     counts = (trees.n_rows, trees.seed, trees.first_tree)
     whole = all(type(count) is int and 0 <= count < 2**64 for count in counts) and counts[0] >= 1
     require(whole, f"n_rows, seed and first_tree must be whole numbers, got {counts}")
@@ -53,6 +53,12 @@ def check(trees: Any) -> None:
         fits = groups.dtype == np.uint32 and groups.shape == (trees.n_rows,)
         fits = fits and groups.max() < trees.n_rows
         require(fits, "groups must be the number of the group of each row")
+
+    drawn = trees.drawn
+    if drawn is not None:
+        fits = drawn.dtype == np.uint32 and drawn.ndim == 2 and drawn.size > 0
+        fits = fits and len(drawn) >= trees.first_tree + trees.n_trees
+        require(fits and drawn.max() < trees.n_rows, "drawn must be numbers of rows for each tree")
 
     # The columns.
     p = schema.n_columns
@@ -75,7 +81,7 @@ def check(trees: Any) -> None:
 
     # Types and lengths of the arrays.
     for name, array in trees.arrays().items():
-        dtype = np.dtype(str(TreeArrays.__annotations__[name]).split("np.")[1].rstrip("]"))
+        dtype = ARRAY_TYPES[name]
         holds = array.dtype == dtype and array.ndim == (2 if name == "leaf_values" else 1)
         require(holds, f"{name} must hold {dtype}, got {array.dtype} of shape {array.shape}")
     n_trees, n_nodes = trees.n_trees, trees.n_nodes
@@ -218,8 +224,9 @@ def pack(forest: Any) -> tuple[Arrays, dict[str, Any]]:
     arrays["counts"] = schema.n_values
     if forest.leaf_events is not None:
         arrays |= forest.leaf_events.arrays()
-    if forest.groups is not None:
-        arrays["groups"] = forest.groups
+    for name in ("groups", "drawn"):
+        if getattr(forest, name) is not None:
+            arrays[name] = getattr(forest, name)
     labels = {f"labels_{column}": labels for column, labels in schema.labels.items()}
     if forest.classes is not None:
         labels["classes"] = forest.classes
@@ -272,5 +279,6 @@ def unpack(plain: dict[str, Any], stored: Arrays) -> dict[str, Any]:
         "schema": schema,
         "leaf_events": events,
         "groups": arrays.get("groups"),
+        "drawn": arrays.get("drawn"),
         "classes": arrays.get("classes"),
     }

@@ -6,7 +6,7 @@ forest ("global"), node ``i`` of tree ``t`` being ``offsets[t] + i``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -124,6 +124,23 @@ class TreeArrays(KernelOwner):
 
 
 ARRAY_NAMES = tuple(field.name for field in fields(TreeArrays) if field.init)
+ARRAY_TYPES = {
+    name: np.dtype(str(TreeArrays.__annotations__[name]).split("np.")[1].rstrip("]"))
+    for name in ARRAY_NAMES
+}
+
+
+def joined(parts: Sequence[Mapping[str, NDArray[Any]]]) -> dict[str, NDArray[Any]]:
+    """Return the flat arrays of several runs of trees as those of one, in their order."""
+    arrays: dict[str, NDArray[Any]] = {}
+    for name in ARRAY_NAMES:
+        own = [part[name] for part in parts]
+        if name.endswith("offsets"):
+            sizes = np.concatenate([[0], *map(np.diff, own)])
+            arrays[name] = np.cumsum(sizes, dtype=np.int64)
+        else:
+            arrays[name] = np.concatenate(own)
+    return arrays
 
 
 def trees_of_nodes(trees: TreeArrays) -> IntArray:

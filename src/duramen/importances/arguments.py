@@ -14,11 +14,11 @@ from duramen.data.learning_sets import learning_set_of, table_of
 from duramen.forests.forest import AnyForest, Forest, TreeStream
 from duramen.forests.prediction import (
     Rows,
-    leads_to_training_counts,
     leaves,
     rows_of,
     same_codes,
 )
+from duramen.forests.sklearn_models import READABLE, forest_fields, is_readable, numeric_table
 from duramen.io import ColumnStore
 from duramen.results.importances import Importances
 from duramen.support import checks
@@ -29,9 +29,9 @@ from duramen.support.text import quoted
 _SHOWN = 8
 
 
-def forest_of(estimator: Any, function: str, *, survival: bool = False) -> Forest:
+def forest_of(estimator: Any, function: str, X: Any = None, *, survival: bool = False) -> Forest:
     """Return the forest of a fitted estimator, or the forest itself; as a whole, in memory."""
-    grown = trees_of(estimator, function, survival=survival)
+    grown = trees_of(estimator, function, X, survival=survival)
     if isinstance(grown, Forest):
         return grown
     raise TypeError(
@@ -39,9 +39,10 @@ def forest_of(estimator: Any, function: str, *, survival: bool = False) -> Fores
     )
 
 
-def trees_of(estimator: Any, function: str, *, survival: bool = False) -> AnyForest:
+def trees_of(estimator: Any, function: str, X: Any = None, *, survival: bool = False) -> AnyForest:
     """Return the forest of a fitted estimator, or the forest itself, in memory or not.
 
+    A model of scikit-learn is read with the rows `X` on which it is measured, if there are any.
     Forests for survival are refused unless the function is defined for them.
     """
     grown = getattr(estimator, "forest_", estimator)
@@ -49,6 +50,9 @@ def trees_of(estimator: Any, function: str, *, survival: bool = False) -> AnyFor
         if grown.target_class.censored and not survival:
             refuse_survival(function)
         return grown
+    if is_readable(grown):
+        table = None if X is None or isinstance(X, str) else numeric_table(X, function)
+        return Forest(**forest_fields(grown, table, function))
     kind = type(estimator)
     if kind.__module__.startswith("duramen.") and hasattr(estimator, "fit"):
         from sklearn.exceptions import NotFittedError
@@ -58,12 +62,24 @@ def trees_of(estimator: Any, function: str, *, survival: bool = False) -> AnyFor
     hint = (
         f"give its last step, {function}(pipe[-1], ...), and rows from pipe[:-1].transform"
         if steps
-        else "the estimators of duramen take the parameters of scikit-learn's"
+        else f"forests of others that can be read are {READABLE}"
     )
     raise TypeError(
         f"{function}: forest must be a Forest or a fitted estimator of duramen, got "
         f"{kind.__module__}.{kind.__name__}. Hint: {hint}."
     )
+
+
+def trees_and_rows(
+    estimator: Any, function: str, X: Any, *, survival: bool = False
+) -> tuple[AnyForest, Any]:
+    """Return the trees as :func:`trees_of` does, and the rows.
+
+    A model of scikit-learn has the codes of the rows, which are encoded once for both.
+    """
+    if is_readable(estimator) and not isinstance(X, LearningSet | str | None):
+        X = numeric_table(X, function)
+    return trees_of(estimator, function, X, survival=survival), X
 
 
 def check_importances(function: str, importances: object, hint: str = "") -> None:
@@ -276,7 +292,7 @@ def require_grown_on(
         return
     # Weights are part of a fingerprint but not asked for here: then the leaves tell.
     fits = table.n_rows == forest.n_rows and same_codes(forest, table.schema)
-    if fits and all(leads_to_training_counts(run, leaves(run, table)) for run in forest.parts()):
+    if fits and all(run.is_filled_by(leaves(run, table)) for run in forest.parts()):
         return
     where = "" if rows is None else f'with rows="{rows}", '
     hint = "" if rows is None else " Hint: use rows=None for other rows."

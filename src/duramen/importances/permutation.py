@@ -45,6 +45,7 @@ def permutations(
     feature_groups: Sequence[IntArray] | None = None,
     associated: NDArray[np.uint8] | None = None,
     level: float | None = None,
+    donors: NDArray[np.uint32] | None = None,
 ) -> _kernel.Permutations:
     """Return permutations of columns as the kernel reads them.
 
@@ -64,6 +65,9 @@ def permutations(
     level : float, optional
         Then k is in the cells where 1 - p of the chi-square test of the tree's bins exceeds it; by
         default permutations are among all the rows.
+    donors : uint32 array of shape (measured groups, n), optional
+        For ballots without bags: the row that lends its values to each row in every tree, in place
+        of permutations that are drawn for each tree.
     """
     offsets, columns = None, None
     if feature_groups is not None:
@@ -78,6 +82,7 @@ def permutations(
         group_columns=columns,
         associated=associated,
         level=level,
+        donors=donors,
     )
 
 
@@ -232,6 +237,7 @@ def kernel_inputs(
             first_tree=forest.first_tree,
             originals=sample.originals,
             groups=forest.groups,
+            drawn=forest.drawn,
         )
     return forest.kernel, lent_rows(forest, sample.rows), target, out_of
 
@@ -268,7 +274,7 @@ def repeats_of(
         return checks.check_integer(function, "n_repeats", n_repeats, 1)
     if n_repeats != ALL:
         raise checks.refuse(function, "n_repeats", "an int >= 1 or 'all'", n_repeats)
-    if score in OF_PAIRS or votes == "ensemble":
+    if score in OF_PAIRS or votes != "tree":
         raise ValueError(
             f'{function}: n_repeats="all" needs a score that is a sum over the rows of each '
             f"tree; with scoring={score!r} and votes={votes!r} give a number of permutations."

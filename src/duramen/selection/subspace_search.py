@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from duramen.data import EncodedTable, LearningSet, Schema
 from duramen.data.recoding import with_probes
-from duramen.forests.forest import Forest, arrays_on, joined, mean_decreases, values_for_prediction
+from duramen.forests.forest import Forest, arrays_on, mean_decreases, values_for_prediction
 from duramen.forests.growth import grow, grow_beside_decoys
 from duramen.forests.settings import GrowthSettings
 from duramen.forests.structure import (
@@ -23,6 +23,7 @@ from duramen.forests.structure import (
     MISSING_FIRST,
     MULTIWAY,
     ORDERED,
+    joined,
 )
 from duramen.io import ColumnStore
 from duramen.support.arrays import Arrays, BoolArray, FloatArray, IntArray

@@ -530,7 +530,8 @@ def trees_needed(
     Parameters
     ----------
     forest : fitted estimator or Forest
-        A forest of this package, of at least 16 trees; the more trees, the more it can tell.
+        A forest of this package or of scikit-learn, of at least 16 trees; the more trees, the more
+        it can tell.
     X : table of shape (n, p), optional
         The training rows, for measures that need them.
     y : array-like of shape (n,), optional
@@ -554,7 +555,7 @@ def trees_needed(
     Raises
     ------
     TypeError
-        If `forest` is no forest of this package.
+        If `forest` is no such forest.
     ValueError
         If an argument is not as described, or the forest has fewer than 16 trees.
 
@@ -594,7 +595,7 @@ def trees_needed(
     9.0
     """
     name = "trees_needed"
-    grown = forest_of(forest, name, survival=True)
+    grown = forest_of(forest, name, X, survival=True)
     p, T = grown.n_features, grown.n_trees
     k = max(1, min(10, p // 2)) if k is None else k
     k = checks.check_integer(name, "k", k, 1, most=max(1, p - 1))

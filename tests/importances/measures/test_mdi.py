@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from sklearn.ensemble import RandomForestClassifier as SklearnForest
+from sklearn.ensemble import GradientBoostingClassifier
 from sklearn.exceptions import NotFittedError
 from tests.grid import one_test
 from tests.importances.nesting import nested
@@ -256,7 +256,7 @@ def test_needs_a_fitted_forest_of_this_package():
     with pytest.raises(NotFittedError, match="call fit first"):
         mdi(estimators.RandomForestClassifier())
     with pytest.raises(TypeError, match="fitted estimator of duramen, got sklearn"):
-        mdi(SklearnForest(2).fit(X, y))
+        mdi(GradientBoostingClassifier(n_estimators=2).fit(X, y))
     with pytest.raises(TypeError, match=r"got numpy\.ndarray"):
         mdi(X)
     with pytest.raises(TypeError, match="mdi: forest must be"):

@@ -8,7 +8,7 @@ import numpy as np
 
 from duramen.data import EncodedTable
 from duramen.data.memory import require_memory
-from duramen.importances.arguments import encode_like, sample_of, trees_of
+from duramen.importances.arguments import encode_like, sample_of, trees_and_rows
 from duramen.importances.measure import SCATTERS, Measure, Sums, over_trees, sums_of
 from duramen.importances.permutation import mean_losses, permutations, repeats_of, score_of, seed_of
 from duramen.results.importances import Importances
@@ -47,7 +47,7 @@ def conditional_mda(
     Parameters
     ----------
     forest : fitted estimator or Forest
-        A forest of this package.
+        A forest of this package or of scikit-learn.
     X : table of shape (n, p), or LearningSet
         The training table, in its order; or, with ``rows=None``, rows that were held out.
     y : array-like of shape (n,), optional
@@ -90,7 +90,7 @@ def conditional_mda(
     ('x0', 'x1')
     """
     name = "conditional_mda"
-    grown = trees_of(forest, name, survival=True)
+    grown, X = trees_and_rows(forest, name, X, survival=True)
     score = score_of(grown, scoring, name)
     checks.check_choice(name, "association", association, THRESHOLDS)
     limit = THRESHOLDS[association] if threshold is None else threshold

@@ -59,7 +59,7 @@ def interactions(
     Parameters
     ----------
     forest : fitted estimator or Forest
-        A forest of this package, of classes or numbers, best of
+        A forest of this package or of scikit-learn, of classes or numbers, best of
         ``TotallyRandomizedTreesClassifier(criterion="entropy")``.
     X : table of shape (n, p), or LearningSet
         The rows that the forest was grown on, in their order; those of weight 0 left out. Not
@@ -84,7 +84,7 @@ def interactions(
     Raises
     ------
     TypeError
-        If `forest` is no forest of this package.
+        If `forest` is no such forest.
     ValueError
         If the forest is of survival, the rows are others than those that it was grown on, or
         `features` are not columns.
@@ -103,7 +103,7 @@ def interactions(
     >>> bool(abs(pairs["x0", "x1"] - 1) < 3 * pairs.standard_error[0, 1])
     True
     """
-    grown = forest_of(forest, _FUNCTION)
+    grown = forest_of(forest, _FUNCTION, X)
     n_threads = check_jobs(_FUNCTION, n_jobs)
     if check_flag(_FUNCTION, "sparse", sparse):
         return _on_paths(grown, features, n_threads)

@@ -58,7 +58,7 @@ def local_mdi(
     Parameters
     ----------
     forest : fitted estimator or Forest
-        A forest of this package, of classes or numbers.
+        A forest of this package or of scikit-learn, of classes or numbers.
     X : table of shape (n, p), or LearningSet
         Rows to explain, seen in training or not.
     y : array-like of shape (n,) or a single label, optional
@@ -92,7 +92,7 @@ def local_mdi(
     Raises
     ------
     TypeError
-        If `forest` is no forest of this package.
+        If `forest` is no such forest.
     ValueError
         If the arguments do not go together, rows do not fit the forest, the forest is of
         survival, or a row comes to nodes without its class and `prior_weight` is 0.
@@ -111,7 +111,7 @@ def local_mdi(
     >>> bool(abs(local.mean().values - dm.importances.mdi(forest).values).max() < 1e-12)
     True
     """
-    grown = forest_of(forest, _FUNCTION)
+    grown = forest_of(forest, _FUNCTION, X)
     check_choice(_FUNCTION, "of", of, _OF)
     if rows not in _ROWS:
         raise ValueError(f'{_FUNCTION}: rows must be None, "oob" or "in-bag", got {rows!r}.')

@@ -14,10 +14,10 @@ from duramen.data.memory import require_memory
 from duramen.estimators.catalogue import OF_THE_TREES
 from duramen.forests import structure
 from duramen.forests.forest import Forest, arrays_on, joined, values_for_prediction
-from duramen.forests.growth import grow, out_of_bag
+from duramen.forests.growth import grow, out_of_bag, refuse_many_categories
 from duramen.forests.prediction import leaves
 from duramen.forests.settings import CRITERIA, GrowthSettings
-from duramen.forests.structure import Nodes, decreases
+from duramen.forests.structure import Nodes, decreases, joined
 from duramen.importances.measure import Measure
 from duramen.importances.refit import growing, repeat_seeds
 from duramen.jobs.replicates import Plan, run_replicates

@@ -13,6 +13,7 @@ from duramen.data.memory import require_memory
 from duramen.data.sources import names_of, table_like
 from duramen.forests.forest import AnyForest, Forest, TreeStream
 from duramen.forests.prediction import concordance
+from duramen.forests.sklearn_models import is_readable
 from duramen.importances.arguments import (
     Sample,
     forest_of,
@@ -20,6 +21,7 @@ from duramen.importances.arguments import (
     matched,
     missing_rows,
     sample_of,
+    trees_and_rows,
     trees_of,
 )
 from duramen.importances.measure import SCATTERS, Inputs, Measure, TreeSums
@@ -68,8 +70,9 @@ def mda(
     Parameters
     ----------
     estimator : fitted estimator or Forest of duramen, or any fitted scikit-learn predictor
-        A predictor that is no forest of this package is measured as a whole on the rows given
-        (thesis, eq. 4.3), by :func:`sklearn.inspection.permutation_importance`.
+        A forest or decision tree of scikit-learn is measured as one of duramen. Another predictor
+        is measured as a whole on the rows given (thesis, eq. 4.3), by
+        :func:`sklearn.inspection.permutation_importance`.
     X : table of shape (n, p), or LearningSet
         The rows: the training table, in its order, with ``rows="oob"``.
     y : array-like of shape (n,), optional
@@ -87,10 +90,13 @@ def mda(
         "concordance" (for survival: Harrell's, of the mortalities of the leaves; trees without a
         comparable pair of rows drop out of the mean over trees). For other predictors anything that
         scikit-learn takes.
-    votes : {"tree", "ensemble"}
+    votes : {"tree", "ensemble", "predictor"}
         "tree": the mean over trees of what each loses. "ensemble": what the majority vote (the mean
         prediction in regression and survival) of the trees that a row is out of bag of loses, as
-        in Breiman (2001); rows in every bag are left out. Only with the default `scoring`.
+        in Breiman (2001); rows in every bag are left out. "predictor": what `predict` loses, by a
+        permutation that is the same for all trees, as
+        :func:`sklearn.inspection.permutation_importance` measures it; for classes or numbers, with
+        ``rows=None``. The last two have the default `scoring` alone.
     n_repeats : int or "all", optional
         Permutations of each feature in each tree, by default 1 (5 for other predictors). "all":
         the mean over all permutations, computed exactly; for scores that are sums over rows and
@@ -147,7 +153,7 @@ def mda(
         raise missing_rows("mda")
     whole = (votes, scaled, by_class, feature_groups) == ("tree", False, False, None)
     ours = isinstance(getattr(estimator, "forest_", estimator), Forest | TreeStream)
-    ours = ours or type(estimator).__module__.startswith("duramen.")
+    ours = ours or type(estimator).__module__.startswith("duramen.") or is_readable(estimator)
     if not ours and not isinstance(estimator, type) and hasattr(estimator, "predict"):
         if not whole:
             raise ValueError(
@@ -155,27 +161,31 @@ def mda(
                 "models are measured as a whole."
             )
         return _of_predictor(estimator, X, y, scoring, n_repeats, random_state, n_jobs)
-    forest = trees_of(estimator, "mda", survival=True)
+    forest, X = trees_and_rows(estimator, "mda", X, survival=True)
     score = score_of(forest, scoring, "mda")
-    checks.check_choice("mda", "votes", votes, ("tree", "ensemble"))
+    checks.check_choice("mda", "votes", votes, ("tree", "ensemble", "predictor"))
     checks.check_flag("mda", "scaled", scaled)
     checks.check_flag("mda", "by_class", by_class)
     repeats = repeats_of(n_repeats, score, "mda", votes)
     if by_class and forest.classes is None:
         raise ValueError("mda: by_class=True needs a forest that was grown on classes.")
+    if votes == "predictor" and (rows is not None or score == "concordance"):
+        raise ValueError(
+            'mda: votes="predictor" is for classes or numbers with rows=None, where every row goes '
+            f"down every tree, got rows={rows!r} for {forest.target_class.words}."
+        )
     sample = sample_of(forest, X, y, rows, "mda")
     names, members = grouped(forest, feature_groups, "mda")
     seed = seed_of(forest, random_state)
-    if votes == "ensemble":
+    if votes != "tree":
         if scaled or by_class or score != forest.target_class.scores[0]:
             raise ValueError(
-                'mda: votes="ensemble" has the default scoring alone, and neither scaled=True nor '
+                f"mda: votes={votes!r} has the default scoring alone, and neither scaled=True nor "
                 f"by_class=True, got scoring={score!r}, scaled={scaled}, by_class={by_class}."
             )
-        grown = forest_of(estimator, "mda", survival=True)
-        drops = _of_ensemble(
-            grown, sample, seed, int(repeats), members, score, checks.check_jobs("mda", n_jobs)
-        )
+        grown = forest_of(forest, "mda", survival=True)
+        n_threads = checks.check_jobs("mda", n_jobs)
+        drops = _of_ensemble(grown, sample, seed, int(repeats), members, score, votes, n_threads)
         return importances_of(
             grown,
             "mda",
@@ -221,7 +231,7 @@ def grouped(
 
 def _by_default(inputs: Inputs) -> TreeSums:
     """Return the sums of `mda` with its defaults."""
-    forest = trees_of(inputs.estimator, "mda", survival=True)
+    forest = trees_of(inputs.estimator, "mda", inputs.data, survival=True)
     sums = mean_losses(
         "mda",
         forest,
@@ -240,7 +250,7 @@ def _by_default(inputs: Inputs) -> TreeSums:
 
 def _of_copies(inputs: Inputs, originals: NDArray[np.uint32]) -> Importances:
     """Compute MDA on rows that are copies, out of bag where no copy is inside."""
-    forest = forest_of(inputs.estimator, "mda", survival=True)
+    forest = forest_of(inputs.estimator, "mda", inputs.data, survival=True)
     target = matched(forest, inputs.data.target, "mda")
     sample = Sample(inputs.data.table, target, out_of_bag=True, originals=originals)
     score = forest.target_class.scores[0]
@@ -337,6 +347,7 @@ def _of_ensemble(
     repeats: int,
     groups: list[IntArray] | None,
     score: str,
+    votes: str,
     n_threads: int,
 ) -> FloatArray:
     """Return what the ensemble loses by each permutation of each group, of shape (repeats, G)."""
@@ -353,28 +364,32 @@ def _of_ensemble(
     )
     # Whole numbers below 2**62 add up to the same in any order, and so for any number of threads.
     reach = float(np.abs(forest.leaf_values).max(initial=0.0)) * forest.n_trees
-    is_whole = forest.classes is not None or reach == 0.0
-    scale = 1.0 if is_whole else float(2.0 ** (61 - np.ceil(np.log2(reach))))
+    by_vote = forest.classes is not None and votes == "ensemble"
+    scale = 1.0 if by_vote or reach == 0.0 else float(2.0 ** (61 - np.ceil(np.log2(reach))))
     drops = np.zeros((repeats, forest.n_features if groups is None else len(groups)))
     for repeat in range(repeats):
-        permuted = permutations(seed, first_repeat=repeat, feature_groups=groups)
         for start in range(0, len(used), step):
             measured = used[start : start + step]
+            donors = None
+            if votes == "predictor":
+                order = np.arange(len(sample.target), dtype=np.uint32)
+                seeds = ([seed, repeat, group] for group in measured.tolist())
+                donors = np.array([np.random.default_rng(own).permutation(order) for own in seeds])
             # Of each row (n,) the trees that it is sent down, (n, C) those that vote for each
-            # class, or in regression the sum of their predictions, and (G, n, C) what a permutation
-            # of each group adds.
-            trees, votes, changes = _kernel.permuted_ballots(
+            # class, or the sums of their predictions, and (G, n, C) what a permutation of each
+            # group adds.
+            trees, votes_of, changes = _kernel.permuted_ballots(
                 *kernel_inputs(forest, sample),
-                permuted,
+                permutations(seed, first_repeat=repeat, feature_groups=groups, donors=donors),
                 measured.astype(np.uint32),
-                scale,
+                0.0 if by_vote else scale,
                 n_threads,
             )
             seen = trees > 0
             if not seen.any():
                 raise ValueError("mda: no row is out of bag for any tree. Hint: grow more trees.")
             target, n_trees = sample.target[seen], trees[seen][:, np.newaxis]
-            ballots = votes[seen] / scale
+            ballots = votes_of[seen] / scale
             before = (ballots / n_trees)[np.newaxis]
             after = (ballots + changes[:, seen] / scale) / n_trees  # equal counts stay so
             drops[repeat, measured] = _score(score, before, target) - _score(score, after, target)

@@ -58,7 +58,7 @@ def mdi(
     Parameters
     ----------
     forest : fitted estimator or Forest
-        A forest of this package.
+        A forest of this package or of scikit-learn.
     X : table of shape (n, p), optional
         Rows to measure the decreases on instead of the training counts: rows that were held out,
         or the training rows with ``rows="oob"``.
@@ -85,7 +85,7 @@ def mdi(
     Raises
     ------
     TypeError
-        If `forest` is no forest of this package.
+        If `forest` is no such forest.
     ValueError
         If the arguments do not go together, or `X` or `y` do not fit the forest.
 
@@ -125,7 +125,7 @@ def mdi(
     >>> result.unit, result.top(2).names
     ('gini', ('x0', 'x1'))
     """
-    grown = trees_of(forest, "mdi", survival=True)
+    grown = trees_of(forest, "mdi", X, survival=True)
     if X is not None or y is not None or rows is not None:
         if correction is not None:
             raise ValueError(
@@ -333,7 +333,7 @@ MDI_OOB = Measure(
     "mdi_oob",
     lambda inputs: TreeSums(
         _of_rows(
-            trees_of(inputs.estimator, "mdi", survival=True),
+            trees_of(inputs.estimator, "mdi", inputs.data, survival=True),
             inputs.data,
             None,
             "oob",

@@ -73,7 +73,7 @@ def mdi_plus(
     Parameters
     ----------
     forest : fitted estimator or Forest
-        A forest of this package, with binary splits.
+        A forest of this package or of scikit-learn, with binary splits.
     X : table of shape (n, p), or LearningSet
         The training table, in its order.
     y : array-like of shape (n,), optional
@@ -91,7 +91,7 @@ def mdi_plus(
     Raises
     ------
     TypeError
-        If `forest` is no forest of this package, or `X` is missing.
+        If `forest` is no such forest, or `X` is missing.
     ValueError
         If the arguments do not go together, the forest has multiway splits, or `X` is not its
         training table.
@@ -131,7 +131,7 @@ def mdi_plus(
     """
     if X is None:
         raise missing_rows(_NAME)
-    grown = trees_of(forest, _NAME)
+    grown = trees_of(forest, _NAME, X)
     classes = grown.classes is not None
     checks.check_flag(_NAME, "raw", raw)
     data = training_set(grown, X, y, _NAME)

@@ -54,7 +54,7 @@ def sobol_mda(
     Parameters
     ----------
     forest : fitted estimator or Forest
-        A forest of this package, whose trees leave rows out.
+        A forest of this package or of scikit-learn, whose trees leave rows out.
     X : table of shape (n, p), or LearningSet
         The training table, in its order. A learning set brings the weights of its rows, which must
         be the sample weights that the forest was grown with.
@@ -77,7 +77,7 @@ def sobol_mda(
     Raises
     ------
     TypeError
-        If `forest` is no forest of this package, or `X` is missing.
+        If `forest` is no such forest, or `X` is missing.
     ValueError
         If the arguments do not go together, the forest has no out-of-bag rows, or was grown with
         weights that the rows do not have.
@@ -112,7 +112,7 @@ def sobol_mda(
     """
     if X is None:
         raise missing_rows(_NAME)
-    grown = trees_of(forest, _NAME)
+    grown = trees_of(forest, _NAME, X)
     threads = checks.check_jobs(_NAME, n_jobs)
     data = training_set(grown, X, y, _NAME, out_of_bag=True)
     names, members = grouped(grown, feature_groups, _NAME)

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from duramen.forests.prediction import leaves, out_of_bag_leaves
 from duramen.forests.structure import Nodes
-from duramen.importances.arguments import importances_of, sample_of, trees_of
+from duramen.importances.arguments import importances_of, sample_of, trees_and_rows, trees_of
 from duramen.importances.measure import Measure, Sums, Tally, over_trees, sums_of
 from duramen.results.importances import Importances
 from duramen.support import checks
@@ -31,7 +31,7 @@ def frequency(
     Parameters
     ----------
     forest : fitted estimator or Forest
-        A forest of this package.
+        A forest of this package or of scikit-learn.
     weighted : bool
         Whether a split counts as w(t) = p(t), the fraction of its tree's training weight at the
         node, instead of 1.
@@ -52,7 +52,7 @@ def frequency(
     Raises
     ------
     TypeError
-        If `forest` is no forest of this package.
+        If `forest` is no such forest.
 
     Notes
     -----
@@ -143,7 +143,7 @@ def minimal_depth(forest: Any) -> Sums[Importances]:
     Parameters
     ----------
     forest : fitted estimator or Forest
-        A forest of this package.
+        A forest of this package or of scikit-learn.
 
     Returns
     -------
@@ -155,7 +155,7 @@ def minimal_depth(forest: Any) -> Sums[Importances]:
     Raises
     ------
     TypeError
-        If `forest` is no forest of this package.
+        If `forest` is no such forest.
 
     Notes
     -----
@@ -326,7 +326,7 @@ def noising(
     Parameters
     ----------
     forest : fitted estimator or Forest
-        A forest of this package.
+        A forest of this package or of scikit-learn.
     X : table of shape (n, p), or LearningSet
         Rows to be dropped through the trees.
     y : array-like of shape (n,), optional
@@ -345,7 +345,7 @@ def noising(
     Raises
     ------
     TypeError
-        If `forest` is no forest of this package.
+        If `forest` is no such forest.
     ValueError
         If `X` or `y` do not fit the forest, or there are no out-of-bag rows.
 
@@ -373,7 +373,7 @@ def noising(
     >>> result.top(2).names
     ('x0', 'x1')
     """
-    grown = trees_of(forest, "noising")
+    grown, X = trees_and_rows(forest, "noising", X)
     sample = sample_of(grown, X, y, rows, "noising")
     tally, n_used = Tally(grown.n_features), 0
     while (run := (yield grown, len(sample.target))) is not None:

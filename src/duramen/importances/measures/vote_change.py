@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from duramen.data.memory import require_memory
-from duramen.importances.arguments import metadata_of, sample_of, trees_of
+from duramen.importances.arguments import metadata_of, sample_of, trees_and_rows
 from duramen.importances.measure import Measure, Sums, over_trees, sums_of
 from duramen.importances.permutation import permutations, seed_of, tree_losses
 from duramen.results.significance import Significance
@@ -45,7 +45,7 @@ def vote_change(
     Parameters
     ----------
     forest : fitted estimator or Forest
-        A forest of this package, grown on classes.
+        A forest of this package or of scikit-learn, grown on classes.
     X : table of shape (n, p), or LearningSet
         The training table, in its order; or, with ``rows=None``, rows that were held out.
     y : array-like of shape (n,), optional
@@ -73,7 +73,7 @@ def vote_change(
     Raises
     ------
     TypeError
-        If `forest` is no forest of this package.
+        If `forest` is no such forest.
     ValueError
         If it was not grown on classes or has no out-of-bag rows, or all of them are of one class.
 
@@ -106,7 +106,7 @@ def vote_change(
     ('x0',)
     """
     name = "vote_change"
-    grown = trees_of(forest, name)
+    grown, X = trees_and_rows(forest, name, X)
     if grown.classes is None:
         raise ValueError(
             "vote_change: needs a forest that was grown on classes, but this one was grown on "
