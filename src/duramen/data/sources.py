@@ -232,7 +232,8 @@ class FrameSource:
 
     def __init__(self, frame: Any, labels: Sequence[Any], names: tuple[str, ...]) -> None:
         self.n_rows, self.n_columns = frame.shape
-        self.names, self.named = names, all(isinstance(label, str) for label in labels)
+        self.names: tuple[str, ...] | None = names
+        self.named = all(isinstance(label, str) for label in labels)
         self._frame, self._labels = frame, labels
 
     @cached_property

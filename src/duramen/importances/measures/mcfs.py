@@ -13,8 +13,8 @@ from duramen.data.learning_sets import unweighted_set
 from duramen.data.memory import require_memory
 from duramen.estimators.catalogue import OF_THE_TREES
 from duramen.forests import structure
-from duramen.forests.forest import Forest, arrays_on, joined, values_for_prediction
-from duramen.forests.growth import grow, out_of_bag, refuse_many_categories
+from duramen.forests.forest import Forest, arrays_on, values_for_prediction
+from duramen.forests.growth import grow, out_of_bag
 from duramen.forests.prediction import leaves
 from duramen.forests.settings import CRITERIA, GrowthSettings
 from duramen.forests.structure import Nodes, decreases, joined

@@ -294,6 +294,7 @@ class Part:
         self.n_rows = source.n_rows
         self.n_columns = end - begin
         self.names = None if source.names is None else source.names[begin:end]
+        self.named = source.named
         self.matrix: NDArray[Any] | None = (
             None if source.matrix is None else source.matrix[:, begin:end]
         )
