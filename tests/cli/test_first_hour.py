@@ -18,6 +18,7 @@ import pyarrow as pa
 import pytest
 from tests.cli.commands import done, duramen
 from tests.grid import one_test
+from tests.io.store.stores import write_bed
 
 import duramen as dm
 from duramen.cli.console import as_typed
@@ -157,7 +158,16 @@ CASES = {
         "'y'",
         "--task classification",
     ),
-    "classes that are fractions": (csv(y=Y.astype(float)), "'y'", "--task classification"),
+    "classes that are fractions": (
+        csv(y=np.arange(N) % 3.0),
+        "'y' has 3 different whole numbers",
+        "--task classification",
+    ),
+    "counts": (
+        csv(y=np.repeat(range(9), [14, 15, 11, 8, 5, 3, 2, 1, 1])),
+        "'y' has 9 different whole numbers, distributed as counts",
+        "--task classification",
+    ),
     "a date of the ill only": (
         csv(day=np.where(Y, [f"{i % 28 + 1}.5.2024" for i in range(N)], "")),
         "'day' has values only where y is 'ill'",
@@ -873,3 +883,71 @@ def test_strangers_come_to_their_answer(stranger, tmp_path):
         assert data is None
     else:
         assert first_of(looked_at(*words, *options)[0]) == first
+
+
+@pytest.mark.parametrize(
+    ("gaps", "values"),
+    [(True, [0.0, 1.0]), (False, [0.0, 1.0]), (True, [1.0, 2.0, 3.0])],
+)
+@pytest.mark.parametrize("file", [True, False])
+def test_gaps_do_not_make_classes_numbers(gaps, values, file, tmp_path):
+    y = np.resize(values, N)
+    y[: 5 * gaps] = np.nan
+    table = clean().assign(y=y)
+    if file:
+        table.to_csv(tmp_path / "a.csv", index=False)
+        table = tmp_path / "a.csv"
+    data = dm.read(table, "y", drop_missing_target=gaps)
+    assert data.target.classes.tolist() == values
+    assert data.target.classes.dtype == np.int64
+
+
+@pytest.mark.parametrize(
+    ("target", "task", "message"),
+    [
+        ("dose", "classification", "--target dose: classification needs labels or whole numbers"),
+        ("y", "regression", "--target y: regression needs numbers, but y holds 'well' at row 0"),
+    ],
+)
+def test_a_task_that_does_not_suit_the_target(target, task, message, tmp_path):
+    csv()(tmp_path / "a.csv")
+    data, said = looked_at(tmp_path / "a.csv", "--target", target, "--task", task)
+    assert data is None
+    other = "regression" if task == "classification" else "classification"
+    assert message in said[-1]
+    assert f"--task {other} is for" in said[-1]
+
+
+# Phenotypes of a .fam file, in turn, the options that they need, and what they are.
+PHENOTYPES = {
+    "cases": (["1", "2", "2", "1", "0", "-9"], ["--drop-missing-target"], ("control", "case")),
+    "cases, all known": (["1", "2", "2"], [], ("control", "case")),
+    "zeros and ones": (["0", "1", "1"], [], (0, 1)),
+    "zeros and ones, some unknown": (["0", "1", "-9"], ["--drop-missing-target"], (0, 1)),
+    "numbers": (["0", "2", "1.5", "-9", "-3.25"], ["--drop-missing-target"], None),
+}
+
+
+@pytest.mark.parametrize("case", list(PHENOTYPES))
+def test_phenotypes_are_those_of_plink(case, tmp_path):
+    words, options, classes = PHENOTYPES[case]
+    write_bed(tmp_path / "a.bed", np.random.default_rng(8).integers(0, 3, (N, 4)))
+    lines = [f"F{i} I{i} 0 0 {i // 5 % 3} {words[i % len(words)]}\n" for i in range(N)]
+    (tmp_path / "a.fam").write_text("".join(lines), encoding="utf-8")
+    command = [tmp_path / "a.bed", "--target", "phenotype"]
+    data, said = looked_at(*command)
+    assert (data is None) == bool(options)
+    assert not options or "--drop-missing-target" in said[-1]
+    data, _ = looked_at(*command, *options)
+    known = [word for word in words * N if word != "-9" and (word != "0" or "2" not in words)]
+    known = known if classes else [word for word in words * N if word != "-9"]
+    assert data.n_rows == sum(words[i % len(words)] in known for i in range(N))
+    if classes is None:
+        assert data.task == "regression"
+        assert data.y[:4].tolist() == [0, 2, 1.5, -3.25]
+    else:
+        assert sorted(data.target.classes.tolist()) == sorted(classes)
+        expected = [classes[int(word) - (classes[0] == "control")] for word in known]
+        assert data.y.tolist() == expected[: data.n_rows]
+    sex = data.provenance.annotations["sex"].to_pylist()
+    assert set(sex) == {None, 1, 2}

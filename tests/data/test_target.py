@@ -9,10 +9,12 @@ import polars as pl
 import pyarrow as pa
 import pytest
 import scipy.sparse as sp
+from scipy import stats
 from sklearn.exceptions import DataConversionWarning
 from tests.grid import one_test
 
 from duramen.data.target import encode_target
+from duramen.findings.table import of_target
 
 WORDS = ["b", "a", "c", "b"]
 STRINGS = {
@@ -74,6 +76,9 @@ def test_classes_keep_their_type() -> None:
     assert encode_target(np.array([3.0, 1]), "classification").classes.dtype == np.float64
 
 
+QUANTILES = np.linspace(0.005, 0.995, 100)
+
+
 @one_test
 @pytest.mark.parametrize(
     ("y", "task"),
@@ -87,11 +92,22 @@ def test_classes_keep_their_type() -> None:
         (np.arange(42) // 2, "regression"),
         (np.arange(39) // 2, "regression"),
         (np.arange(1000) % 3, "classification"),
-        ([0.0, 1.0], "regression"),
+        ([0.0, 1.0], "classification"),
+        ([0.0, 1.0, 2.0], "regression"),
+        ([0.5, 1.0], "regression"),
+        *((stats.poisson(mean).ppf(QUANTILES), "counts") for mean in (1.5, 2, 4)),
+        (stats.nbinom(1, 0.3).ppf(QUANTILES), "counts"),
+        (np.repeat(np.arange(9), [80, 3, 9, 12, 11, 8, 4, 2, 1]), "counts"),  # zeros in excess
+        (np.repeat([1, 2, 3, 5, 6, 7], [70, 76, 17, 13, 9, 29]), "classification"),  # of glass
+        (np.repeat(np.arange(7), [20, 41, 5, 13, 4, 8, 10]), "classification"),  # of animals
+        (stats.binom(8, 0.5).ppf(QUANTILES).astype(int), "classification"),
         (pd.Series([1, 2], dtype="category"), "classification"),
     ],
 )
 def test_the_task_that_a_target_suggests(y: object, task: str) -> None:
+    if task == "counts":
+        y, task = np.asarray(y, dtype=int), "regression"
+        assert "distributed as counts" in of_target(y)[0].message
     assert encode_target(y).task == task
 
 
@@ -151,7 +167,7 @@ def test_bad_targets(task: str, y: object, error: type[Exception], message: str)
         ([1, 2], "regression", r"inconsistent numbers of samples: \[3, 2\]"),
         ([1, 2, 3], "ranking", r"task must be 'auto', .* got 'ranking'"),
         ([0.5, 1.5, 2.0], "classification", "Unknown label type: continuous"),
-        (["1", "a", "2"], "regression", "y holds 'a' at row 1, which is not a number; for labels"),
+        (["1", "a", "2"], "regression", "regression needs numbers, but y holds 'a' at row 1"),
     ],
 )
 def test_targets_that_do_not_fit_their_task(y: list, task: str, message: str) -> None:

@@ -275,8 +275,9 @@ def learning_set(
         As for :func:`duramen.encode`.
     task : {"auto", "classification", "regression", "survival"}
         Whether `y` holds classes, numbers or survival. "auto": strings and booleans are classes,
-        and so are at most 20 distinct integers, of which 11 and more must be at most half as many
-        as the rows; a structured array of these fields is survival.
+        and so are two whole numbers, and at most 20 distinct integers, of which 11 and more must be
+        at most half as many as the rows, unless they are distributed as counts; a structured array
+        of these fields is survival.
     strata, groups : array-like of shape (n,), optional
         Labels of the rows that tests may exchange; trees that draw rows draw whole groups. See
         :meth:`duramen.data.exchangeability.Exchangeability.checked`.

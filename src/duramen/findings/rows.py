@@ -75,9 +75,9 @@ def target_values(y: Any, task: str) -> tuple[IntArray, FloatArray | None, Seque
             return none, None, ()
         numbers = array.cast(pa.float64()).to_numpy(zero_copy_only=False)
         present = numbers[~np.isnan(numbers)]
-        classes = pa.types.is_integer(array.type) and are_classes(
-            len(np.unique(present)), len(present)
-        )
+        values, counts = np.unique(present, return_counts=True)
+        whole = pa.types.is_integer(array.type)
+        classes = are_classes(values.astype(np.int64) if whole else values, counts)
         if task == "regression" or not classes:
             return none, numbers, ()
     encoded = array.dictionary_encode()

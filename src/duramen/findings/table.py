@@ -19,7 +19,7 @@ from duramen.data.encoded import SPARSE, EncodedTable
 from duramen.data.provenance import Finding, columns, dropping
 from duramen.data.recoding import without_unused
 from duramen.data.schema import KINDS
-from duramen.data.target import are_classes
+from duramen.data.target import are_classes, are_counts
 from duramen.findings.rows import as_arrow, spread
 from duramen.io.store.column_store import ColumnStore
 from duramen.results.summary import counted
@@ -82,12 +82,15 @@ def of_target(y: Any, name: str = "y", task: str = "auto") -> list[Finding]:
     counts = np.asarray(distinct.field("counts"), dtype=np.int64)
     labels, n, m = values.to_pylist(), len(present), len(counts)
     numeric, whole = is_number(values.type), pa.types.is_integer(values.type)
-    numbers = np.sort(np.asarray(values)) if numeric else np.zeros(0)
+    numbers, sizes = np.zeros(0), counts
+    if numeric:
+        numbers = np.asarray(values)
+        numbers, sizes = numbers[order := np.argsort(numbers)], counts[order]
     steps = np.diff(numbers)
     classes = task == "classification" or (
-        task == "auto" and (not numeric or (whole and are_classes(m, n)))
+        task == "auto" and (not numeric or are_classes(numbers, sizes))
     )
-    many = numeric and not are_classes(m, n)
+    many = numeric and not are_classes(np.arange(m), sizes)
     if m == 1:
         rows = "the only row" if n == 1 else f"all {n:,} rows"
         what = f"has one {'class' if classes else 'value'} only, {quoted(labels[0])}, in {rows}"
@@ -99,7 +102,8 @@ def of_target(y: Any, name: str = "y", task: str = "auto") -> list[Finding]:
     elif m and not classes:
         few = whole or (m <= _MOST_WHOLE and bool((numbers == np.floor(numbers)).all()))
         if task == "auto" and few:
-            what = f"has {m:,} different whole numbers, which are treated as a quantity"
+            how = ", distributed as counts" * are_counts(numbers, sizes)
+            what = f"has {m:,} different whole numbers{how}, which are treated as a quantity"
             hint = "task='classification' treats them as classes, task='regression' confirms "
             noted.append(("whole numbers", f"{what} (regression)", f"{hint}numbers", []))
     elif m:

@@ -21,7 +21,7 @@ from duramen.data.learning_sets import learning_set_of, refuse_beside
 from duramen.data.provenance import COUNTED, NUMBERED, Provenance, RowNames
 from duramen.data.recoding import without_unused
 from duramen.data.schema import name_of_label, resolve_kinds
-from duramen.data.sources import is_anndata, with_text_names
+from duramen.data.sources import LARGEST_EXACT, is_anndata, with_text_names
 from duramen.data.strata import covariate_strata
 from duramen.data.target import (
     NoTarget,
@@ -354,6 +354,7 @@ class _Table:
         self.findings: list[Finding] = []
         self.warned: list[str] = []  # warnings of reading the file
         self.in_folder = False  # whether a store lies in a temporary folder
+        self.gaps = False  # whether the target was missing in rows that are left out
         self.target, self.values = "", None  # name and values; None without a target
         self.roles: dict[str, tuple[str, Any]] = {}  # name and values by parameter
         self.covariates: dict[str, Any] = {}
@@ -615,6 +616,7 @@ class _Table:
                 raise ValueError(
                     f"read: drop_missing_target=True leaves no row: {self.target} has no value"
                 )
+            self.gaps = not present.all()
             several = (~present).sum() > 1
             verbs = "have no target and were" if several else "has no target and was"
             self._keep_rows(present, verbs)
@@ -677,6 +679,13 @@ class _Table:
         survival = events is not None
         if event_of_interest is not None and not survival:
             raise ValueError("read: event_of_interest is for survival, and needs event=NAME")
+        numbers = np.asarray(values)
+        if task == "auto" and not survival and numbers.dtype.kind == "f":
+            whole = bool((numbers == np.floor(numbers)).all())
+            if whole and np.abs(numbers).max() < LARGEST_EXACT:
+                # Gaps turn whole numbers into floating-point ones, of which two are classes.
+                two = len(np.unique(numbers)) == 2
+                values = numbers.astype(np.int64) if self.gaps or two else values
         if values is not None:
             of_y = of_target(values, self.target, "regression" if survival else task)
             stray = None

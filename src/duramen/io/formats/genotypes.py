@@ -29,6 +29,8 @@ _MISSING = 129  # of bed-reader's -127, as a byte
 _GROUP_BYTES = 1 << 22  # codes that are looked at together where all of them are
 _LINES = 1 << 12  # variants that are described together
 _FAM = ("FID", "IID", "father", "mother", "sex", "phenotype")
+_CODES = {"0": None, "1": "control", "2": "case"}  # of a phenotype that some sample has as 2
+_MISSING_WORDS = ("NA", "nan", "-9", "NONE", ".")
 _BIM = ("chromosome", "name", "cM", "position", "allele_1", "allele_2")
 
 
@@ -83,14 +85,23 @@ def _variants(bed: Path, function: str) -> Iterator[pa.Table]:
 
 
 def _samples(bed: Path, function: str) -> pa.Table:
-    """Return the .fam file as a table; IID, or FID and IID, name the samples."""
+    """Return the .fam file as a table; IID, or FID and IID, name the samples.
+
+    As in PLINK, -9 is a missing phenotype; of 0, 1 and 2 alone, 0 is missing, too, 1 is a control
+    and 2 a case. A sex of 0 is unknown.
+    """
     columns: dict[str, list[str]] = {title: [] for title in _FAM}
     for part in _described(bed, ".fam", function):
         for title, words in part.items():
             columns[title] += words
     names = {title: pa.array(columns[title], pa.string()) for title in _FAM[:4]}
-    others = {title: typed(columns[title], ("NA", "nan", "-9", "NONE", ".")) for title in _FAM[4:]}
-    table = pa.table(names | others)
+    words = set(columns["phenotype"]) - {*_MISSING_WORDS}
+    if "2" in words and words <= _CODES.keys():
+        phenotype = pa.array([_CODES.get(word) for word in columns["phenotype"]], pa.string())
+    else:
+        phenotype = typed(columns["phenotype"], _MISSING_WORDS)
+    sex = typed(columns["sex"], ("0", *_MISSING_WORDS))
+    table = pa.table({**names, "sex": sex, "phenotype": phenotype})
     unique = len(set(columns["IID"])) == table.num_rows
     return named_rows(table, *(("IID",) if unique else ("FID", "IID")))
 
