@@ -951,3 +951,101 @@ def test_phenotypes_are_those_of_plink(case, tmp_path):
         assert data.y.tolist() == expected[: data.n_rows]
     sex = data.provenance.annotations["sex"].to_pylist()
     assert set(sex) == {None, 1, 2}
+
+
+# --- files as packages ship them ------------------------------------------------------------------
+
+TIMES = pd.Timestamp("2012-01-01") + pd.to_timedelta(np.arange(N), unit="D")
+LATE = np.arange(N) > N / 2
+PACK = np.random.default_rng(9)
+
+
+def gaps(values, every=9, word=None):
+    """Values of which some are missing."""
+    return [word if i % every == 4 else value for i, value in enumerate(values)]
+
+
+# Name of the file: the package, its columns in short, the target, options, the task, the feature
+# that ranks first, and parts of what is said.
+SHIPPED = {
+    "penguins-raw (palmerpenguins)": (
+        {"studyName": "PAL0708", "Sample Number": range(N), "Date Egg": TIMES.strftime("%Y-%m-%d"),
+         "Individual ID": [f"N{i // 2}A{i % 2 + 1}" for i in range(N)], "Culmen (mm)": gaps(DOSE),
+         "Species": np.where(Y, "Adelie Penguin (Pygoscelis adeliae)", "Gentoo penguin")},
+        "Species", [], "classification", "Culmen (mm)",
+        ["'Date Egg' has dates, read as days since the first", "'studyName' is constant",
+         "'Sample Number', 'Individual ID' have a different value"]),
+    "seattle-weather (vega)": (
+        {"date": TIMES.strftime("%Y/%m/%d"), "precipitation": (10 * DOSE).round(1),
+         "temp_max": PACK.normal(15, 5, N).round(1), "weather": np.where(Y, "rain", "sun")},
+        "weather", [], "classification", "precipitation",
+        ["'date' has dates as text, such as '2012/01/01', read as days since the first"]),
+    "la-riots (vega)": (
+        {"age": gaps(AGE), "death_date": gaps(TIMES[RNG.permutation(N)].strftime("%m/%d/%y")),
+         "longitude": PACK.normal(-118, 0.1, N), "gender": np.where(Y, "Male", "Female"),
+         "type": np.where(DOSE > 0.5, "Homicide", "Not riot-related")},
+        "type", [], "classification", "gender",
+        ["'death_date' has dates as text", "(month before day), with years of two digits"]),
+    "movies (vega)": (
+        {"Release Date": [f"{t:%b %d %Y}" for t in TIMES[PACK.permutation(N)]],
+         "Production Budget": gaps(PACK.integers(1, 99, N) * 10**6),
+         "Rotten Rating": 100 * DOSE, "IMDB Rating": (DOSE + 0.1 * PACK.normal(size=N)).round(1)},
+        "IMDB Rating", [], "regression", "Rotten Rating",
+        ["'Release Date' has dates as text, such as '", "days since the first, 2012-01-01"]),
+    "flights-2k (vega)": (
+        {"date": [f"2001/01/{1 + i % 28:02} {i % 24:02}:55" for i in PACK.permutation(N)],
+         "distance": PACK.integers(100, 2000, N), "origin": np.resize(["LAX", "SJC"], N),
+         "delay": np.where(np.arange(N) % 2, 30, -5) + PACK.integers(0, 9, N)},
+        "delay", ["--task", "regression"], "regression", "origin",
+        ["'date' has dates as text, such as '2001/01/"]),
+    "co2 (statsmodels)": (
+        {"date": [f"{t:%Y%m%d}" for t in TIMES], "noise": PACK.normal(size=N),
+         "co2": gaps((300 + np.arange(N) + PACK.normal(size=N)).round(1))},
+        "co2", ["--drop-missing-target"], "regression", "date",
+        ["'date'"]),
+    "randhie (statsmodels)": (
+        {"lncoins": PACK.normal(size=N), "idp": Y, "lpi": PACK.normal(size=N),
+         "mdvis": np.sort(PACK.poisson(2, N))[np.argsort(np.argsort(DOSE))]},
+        "mdvis", [], "regression", "idp",
+        ["different whole numbers, distributed as counts"]),
+    "fair (statsmodels)": (
+        {"rate_marriage": 6.0 - np.ceil(2.4 * np.clip(DOSE, 0, 2)), "age": AGE.astype(float),
+         "affair": gaps(Y.astype(float), 19)},
+        "affair", ["--drop-missing-target"], "classification", "rate_marriage", []),
+    "airquality (R)": (
+        {"rownames": range(1, N + 1), "Ozone": gaps((40 + 30 * DOSE).round()), "Wind": -DOSE,
+         "Month": 5 + np.arange(N) // 12, "Day": 1 + np.arange(N) % 12},
+        "Ozone", ["--drop-missing-target"], "regression", "Wind",
+        ["'rownames' has a name like that of an index", "'Wind' orders the rows as Ozone does"]),
+    "economics (ggplot2)": (
+        {"date": [f"{1 + i % 12}/1/{1967 + i // 12}" for i in range(N)],
+         "psavert": PACK.normal(size=N), "unemploy": np.arange(N) + PACK.normal(size=N).round(2)},
+        "unemploy", [], "regression", "date",
+        ["(month before day), read as days since the first, 1967-01-01",
+         "'date' orders the rows as unemploy does"]),
+    "titanic (seaborn)": (
+        {"survived": Y, "pclass": PACK.integers(1, 4, N), "fare": DOSE, "age": gaps(AGE),
+         "deck": gaps(np.resize(["A", "B", "C"], N), 2), "alive": np.where(Y, "yes", "no"),
+         "alone": PACK.random(N) < 0.5},
+        "survived", ["--drop", "fare"], "classification", "alive",
+        ["'alive' alone predicts survived in 100% of the rows"]),
+    "gbsg2 (scikit-survival)": (
+        {"horTh": np.resize(["no", "yes"], N), "age": AGE, "tgrade": np.resize(["I", "II"], N),
+         "pnodes": DOSE, "time": 1000 - 400 * DOSE, "cens": 1 - (np.arange(N) % 5 == 0)},
+        "time", ["--event", "cens"], "survival", None, []),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("file", list(SHIPPED))
+def test_files_of_packages_are_read_as_they_are(file, tmp_path):
+    columns, target, options, task, first, parts = SHIPPED[file]
+    pd.DataFrame(columns, index=range(N)).to_csv(tmp_path / "a.csv", index=False)
+    data, said = looked_at(tmp_path / "a.csv", "--target", target, *options)
+    assert data is not None, said
+    assert data.task == task
+    assert [part for part in parts if part not in " ".join(said)] == []
+    if task == "regression":
+        forest = dm.RandomForestRegressor(30, random_state=0, n_jobs=1).fit(data)
+        assert dm.importances.mdi(forest, data, rows="oob").top(1).names[0] == first
+    elif task == "classification":
+        assert first_of(data) == first

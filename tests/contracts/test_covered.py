@@ -24,6 +24,7 @@ OPTIONS_OF_ALL |= {"--json", "--example", "--top"}  # tests/cli/test_scripts.py
 OPTIONS_OF_ALL |= {"--scheduler"}  # tests/cli/test_clusters.py
 OPTIONS_OF_ALL |= {"--missing"}  # recorded with exact
 OPTIONS_OF_ALL |= {"--separator", "--sheet", "--keep-identifiers", "--drop-missing-target"}
+OPTIONS_OF_ALL |= {"--date-order"}  # of dates as text
 OPTIONS_OF_ALL |= {"--spreadsheet-safe", "--xlsx"}  # of every command, recorded with rank
 # Options whose names have cases with another command.
 ELSEWHERE = {("exact", "--task"), ("context", "--task")}  # of rank; these refuse survival

@@ -273,3 +273,19 @@ def test_names_that_two_columns_have_are_refused() -> None:
         dm.read(frame)
     with pytest.raises(ValueError, match="not unique: '1' occurs more than once"):
         dm.read(frame.set_axis([1, "1", "c"], axis=1))
+
+
+@pytest.mark.parametrize("labels", [range(N), range(5, N + 5), [f"p{i}" for i in range(N)]])
+def test_series_are_paired_by_the_labels_of_rows(labels: Any) -> None:
+    frame = pd.DataFrame({name: columns()[name] for name in ("dose", "sex")}, index=list(labels))
+    y = pd.Series(columns()["ill"], index=list(labels))
+    order = np.random.default_rng(1).permutation(N)
+    expected = dm.read(frame, y.to_numpy())
+    for given in (y, y.iloc[order], y.reset_index(drop=True)):
+        assert dm.read(frame, given).y.tolist() == expected.y.tolist()
+    strata = dm.read(frame, y, strata=frame["sex"].iloc[order]).exchangeability.strata
+    assert strata.tolist() == dm.read(frame, y, strata="sex").exchangeability.strata.tolist()
+    with pytest.raises(ValueError, match="target has labels of rows that are not those of the tab"):
+        dm.read(frame, y.set_axis([f"q{i}" for i in range(N)]))
+    with pytest.raises(ValueError, match="in another order, some repeated"):
+        dm.read(frame, y.iloc[[1, *range(1, N)]])

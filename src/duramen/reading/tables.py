@@ -354,6 +354,7 @@ class _Table:
         self.findings: list[Finding] = []
         self.warned: list[str] = []  # warnings of reading the file
         self.in_folder = False  # whether a store lies in a temporary folder
+        self.index: Any = None  # labels of the rows of a data frame of pandas
         self.gaps = False  # whether the target was missing in rows that are left out
         self.target, self.values = "", None  # name and values; None without a target
         self.roles: dict[str, tuple[str, Any]] = {}  # name and values by parameter
@@ -465,10 +466,14 @@ class _Table:
         """Set apart the target and the columns that are no features, and leave columns out."""
         name, values, is_column = ("", None, False)
         if target is not None:
+            if hasattr(target, "reindex"):
+                target = _aligned(target, self.index, "target")
             name, values, is_column = self.role("target", target)
             name = name or "y"
         for role, asked in roles.items():
             if asked is not None:
+                if hasattr(asked, "reindex"):
+                    asked = _aligned(asked, self.index, role)
                 column, of_role, there = self.role(role, asked)
                 self.roles[role] = (column if there else "", of_role)
         if "event" in self.roles and task not in ("auto", "survival"):
@@ -968,9 +973,33 @@ def _of_memory(
         codes = source if encoded else encode(source, names=names, kinds=kinds)
         return _Table(codes, row_names=row_names)
     table = _Table(frame, row_names=row_names)
+    table.index = source.index if frame.implementation.is_pandas() else None
     if pairing is not None:
         _annotate(table, samples, pairing, {})
     return table
+
+
+def _aligned(values: Any, index: Any, parameter: str) -> Any:
+    """Return a series of pandas in the order of the rows of a table.
+
+    Labels 0, 1, ... of a series are no names of rows, so that it is paired by position.
+
+    Raises
+    ------
+    ValueError
+        If the series has labels that the table lacks.
+    """
+    counted = getattr(values.index, "start", None) == 0 and getattr(values.index, "step", None) == 1
+    if index is None or counted or len(values) != len(index) or values.index.equals(index):
+        return values
+    if values.index.is_unique and index.is_unique and values.index.isin(index).all():
+        return values.reindex(index)
+    odd = values.index[~values.index.isin(index)]
+    lacking = f"such as {quoted(odd[0])}" if len(odd) else "in another order, some repeated"
+    raise ValueError(
+        f"read: {parameter} has labels of rows that are not those of the table, {lacking}; align "
+        f"both by their index, or give {parameter} as an array, to pair rows by position"
+    )
 
 
 def _annotate(data: _Table, samples: Any, pairing: Pairing, options: Mapping[str, Any]) -> None:
