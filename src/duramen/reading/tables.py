@@ -11,7 +11,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Literal
 
-import narwhals as nw
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -73,7 +72,7 @@ from duramen.reading.text import (
     table_of,
     table_of_samples,
 )
-from duramen.support.arrow import is_number, is_text, pa, pc
+from duramen.support.arrow import is_number, is_text, nw, pa, pc
 from duramen.support.checks import check_optional_integer, check_seed, gathered_warnings, warn
 from duramen.support.files import expanded
 from duramen.support.text import joined, quoted

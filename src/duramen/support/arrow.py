@@ -1,7 +1,7 @@
-"""pyarrow, which is imported at its first use, and questions about its types.
+"""pyarrow and narwhals, imported at their first use, and questions about types of pyarrow.
 
-`import duramen`, a forest and the help of the commands need no pyarrow, and importing it takes a
-tenth of a second; the readers of files and tables use it in nearly every function.
+`import duramen`, a forest and the help of the commands need neither, and importing pyarrow takes a
+tenth of a second; the readers of files and tables use them in nearly every function.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from functools import cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-__all__ = ["is_number", "is_text", "pa", "pa_csv", "pc", "pq", "without_dictionary"]
+__all__ = ["is_number", "is_text", "nw", "pa", "pa_csv", "pc", "pq", "without_dictionary"]
 
 
 class _Lazy:
@@ -28,11 +28,13 @@ class _Lazy:
 
 
 if TYPE_CHECKING:
+    import narwhals as nw
     import pyarrow as pa
     import pyarrow.compute as pc
     import pyarrow.csv as pa_csv
     import pyarrow.parquet as pq
 else:
+    nw = _Lazy("narwhals")
     pa, pc = _Lazy("pyarrow"), _Lazy("pyarrow.compute")
     pa_csv, pq = _Lazy("pyarrow.csv"), _Lazy("pyarrow.parquet")
 

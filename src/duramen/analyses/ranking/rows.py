@@ -7,7 +7,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
@@ -27,6 +26,7 @@ from duramen.results.archive import Savable
 from duramen.results.local_importances import LocalImportances
 from duramen.results.summary import counted
 from duramen.support import checks
+from duramen.support.arrow import nw
 from duramen.support.files import expanded
 from duramen.support.text import joined, quoted
 
