@@ -159,6 +159,131 @@ class BallotSink {
   std::vector<std::size_t> before_;
 };
 
+// Replaces values in one tree after another.
+template <class Rows>
+class Replacing {
+ public:
+  Replacing(const ForestView& forest, const Rows& rows, std::size_t n_columns, const Groups& groups,
+            const Replacements& replacements, const std::vector<std::uint32_t>& chosen,
+            double scale, bool alone, Replaced& result)
+      : forest_(forest),
+        rows_(rows),
+        groups_(groups),
+        replacements_(replacements),
+        chosen_(chosen),
+        scale_(scale),
+        alone_(alone),
+        result_(result),
+        paths_(rows, false),
+        membership_(groups, n_columns),
+        leaves_(forest),
+        turns_(groups.count * replacements.n_draws, kNone),
+        places_(n_columns, kNone) {}
+
+  void tree(std::size_t number) {
+    const TreeView tree(forest_, number);
+    paths_.start(tree, chosen_);
+    leaves_.start(tree, number);
+    scaled_.resize(leaves_.count() * forest_.n_values);
+    for (std::size_t k = 0; k < scaled_.size(); ++k) {
+      scaled_[k] = std::llrint(leaves_.values(0)[k] * scale_);
+    }
+    const std::size_t width = forest_.n_values;
+    for (std::uint32_t i = 0; i < chosen_.size(); ++i) {
+      const std::int64_t* own = at(paths_.leaf(i));
+      for (std::size_t k = 0; k < width; ++k) count(result_.sums[i * width + k], own[k]);
+      find_turns(i);
+      for (const std::uint32_t turned : turned_) {
+        const std::uint32_t group = turned / static_cast<std::uint32_t>(replacements_.n_draws);
+        const std::int64_t* other = at(leaf_after(turned, group, i));
+        std::int64_t* changes = &result_.changes[(group * chosen_.size() + i) * width];
+        for (std::size_t k = 0; k < width; ++k) count(changes[k], other[k] - own[k]);
+      }
+    }
+  }
+
+ private:
+  static constexpr std::uint32_t kNone = 0xFFFFFFFFU;
+
+  // Whole numbers add up to the same in any order, and so for any number of threads.
+  void count(std::int64_t& total, std::int64_t amount) const {
+    if (alone_) {
+      total += amount;
+    } else {
+      add(total, amount);
+    }
+  }
+
+  const std::int64_t* at(std::size_t node) const {
+    return &scaled_[leaves_.number(node) * forest_.n_values];
+  }
+
+  std::uint32_t donor(std::size_t place, std::size_t draw, std::uint32_t i) const {
+    return replacements_.donors[(place * replacements_.n_draws + draw) * chosen_.size() + i];
+  }
+
+  // The first nodes on the path of a row where values of donors lead elsewhere: from the leaf up,
+  // so that nodes higher up take the place of those below. The path is walked once for all groups,
+  // instead of once for each from its first split on.
+  void find_turns(std::uint32_t i) {
+    const TreeView& tree = paths_.tree();
+    turned_.clear();
+    for (std::size_t node = paths_.leaf(i); node != 0;) {
+      const std::size_t below = node;
+      node = paths_.parent(below);
+      const std::size_t own = below - static_cast<std::size_t>(tree.child[node]);
+      membership_.visit(static_cast<std::uint32_t>(tree.feature[node]), [&](std::uint32_t group,
+                                                                            std::size_t place) {
+        for (std::size_t draw = 0; draw < replacements_.n_draws; ++draw) {
+          if (tree.side(node, rows_, donor(place, draw, i)) == own) continue;
+          std::uint32_t& turn = turns_[group * replacements_.n_draws + draw];
+          if (turn == kNone) {
+            turned_.push_back(static_cast<std::uint32_t>(group * replacements_.n_draws + draw));
+          }
+          turn = static_cast<std::uint32_t>(node);
+        }
+      });
+    }
+  }
+
+  // The leaf that a row comes to after it has turned.
+  std::size_t leaf_after(std::uint32_t turned, std::uint32_t group, std::uint32_t i) {
+    const TreeView& tree = paths_.tree();
+    const std::size_t draw = turned % replacements_.n_draws;
+    const auto first = static_cast<std::size_t>(groups_.offsets[group]);
+    const auto last = static_cast<std::size_t>(groups_.offsets[group + 1]);
+    for (std::size_t place = first; place < last; ++place) {
+      places_[groups_.columns[place]] = static_cast<std::uint32_t>(place);
+    }
+    std::size_t node = turns_[turned];
+    turns_[turned] = kNone;
+    while (tree.feature[node] >= 0) {
+      const std::uint32_t place = places_[static_cast<std::size_t>(tree.feature[node])];
+      node =
+          static_cast<std::size_t>(tree.child[node]) +
+          (place == kNone ? paths_.side(node, i) : tree.side(node, rows_, donor(place, draw, i)));
+    }
+    for (std::size_t place = first; place < last; ++place) places_[groups_.columns[place]] = kNone;
+    return node;
+  }
+
+  const ForestView& forest_;
+  const Rows& rows_;
+  const Groups& groups_;
+  const Replacements& replacements_;
+  const std::vector<std::uint32_t>& chosen_;
+  double scale_;
+  bool alone_;
+  Replaced& result_;
+  Paths<Rows> paths_;
+  Membership membership_;
+  Leaves leaves_;
+  std::vector<std::int64_t> scaled_;  // leaf by value, in steps of 1 / scale
+  std::vector<std::uint32_t> turns_;  // node by group and draw, for a row
+  std::vector<std::uint32_t> turned_;
+  std::vector<std::uint32_t> places_;  // by column, of a group
+};
+
 }  // namespace
 
 template <class Rows>
@@ -228,52 +353,15 @@ template <class Rows>
 Replaced replaced_values(const ForestView& forest, const Rows& rows, std::size_t n_columns,
                          const Groups& groups, const Replacements& replacements, double scale,
                          unsigned n_threads, Monitor& monitor) {
-  const std::size_t n = replacements.n_rows;
-  const std::size_t width = forest.n_values;
-  const std::vector<std::uint32_t> chosen(replacements.rows, replacements.rows + n);
+  const std::vector<std::uint32_t> chosen(replacements.rows,
+                                          replacements.rows + replacements.n_rows);
   Replaced result;
-  result.sums.assign(n * width, 0);
-  result.changes.assign(groups.count * n * width, 0);
-  // Whole numbers add up to the same in any order, and so for any number of threads.
-  const auto cast = [&](std::int64_t* sums, const double* values, double sign) {
-    for (std::size_t k = 0; k < width; ++k) add(sums[k], std::llrint(values[k] * scale * sign));
-  };
+  result.sums.assign(chosen.size() * forest.n_values, 0);
+  result.changes.assign(groups.count * result.sums.size(), 0);
   over_blocks(forest.n_trees, n_threads, monitor, [&] {
-    return [&, paths = Paths<Rows>(rows), entries = Entries(groups, n_columns),
-            leaves = Leaves(forest)](std::size_t, std::size_t number) mutable {
-      const TreeView tree(forest, number);
-      paths.start(tree, chosen);
-      leaves.start(tree, number);
-      const auto values_at = [&](std::size_t node) { return leaves.values(leaves.number(node)); };
-      for (std::uint32_t i = 0; i < n; ++i) {
-        cast(&result.sums[i * width], values_at(paths.leaf(i)), 1.0);
-      }
-      const auto donor_of = [&](std::size_t place, std::size_t draw, std::uint32_t i) {
-        return replacements.donors[(place * replacements.n_draws + draw) * n + i];
-      };
-      entries.start(paths);
-      for (const std::uint32_t group : entries.groups()) {
-        for (const std::uint32_t entry : entries.of(group)) {
-          for (const std::uint32_t* i = paths.begin(entry); i != paths.end(entry); ++i) {
-            std::int64_t* changes = &result.changes[(group * n + *i) * width];
-            for (std::size_t draw = 0; draw < replacements.n_draws; ++draw) {
-              std::size_t node = entry;
-              while (tree.feature[node] >= 0) {
-                const auto column = static_cast<std::uint32_t>(tree.feature[node]);
-                const std::size_t place = entries.membership().place(group, column);
-                node =
-                    static_cast<std::size_t>(tree.child[node]) +
-                    (place == Membership::kNone ? paths.side(node, *i)
-                                                : tree.side(node, rows, donor_of(place, draw, *i)));
-              }
-              if (node == paths.leaf(*i)) continue;
-              cast(changes, values_at(paths.leaf(*i)), -1.0);
-              cast(changes, values_at(node), 1.0);
-            }
-          }
-        }
-      }
-    };
+    return [replacing = Replacing<Rows>(forest, rows, n_columns, groups, replacements, chosen,
+                                        scale, n_threads == 1, result)](
+               std::size_t, std::size_t number) mutable { replacing.tree(number); };
   });
   return result;
 }

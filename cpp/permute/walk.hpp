@@ -18,8 +18,6 @@ namespace duramen {
 // Groups by column.
 class Membership {
  public:
-  static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
-
   Membership(const Groups& groups, std::size_t n_columns) : single_(groups.offsets == nullptr) {
     if (single_) return;
     starts_.assign(n_columns + 1, 0);
@@ -36,26 +34,24 @@ class Membership {
     }
   }
 
+  // Calls visit(group, place) for the groups of a column, with its place among their columns.
   template <class Visitor>
   void visit(std::uint32_t column, Visitor&& visit) const {
     if (single_) {
-      visit(column);
+      visit(column, std::size_t{column});
       return;
     }
-    for (std::size_t i = starts_[column]; i < starts_[column + 1]; ++i) visit(members_[i].group);
-  }
-
-  // Where the column stands in the list of all columns of all groups, as one of the group.
-  std::size_t place(std::uint32_t group, std::uint32_t column) const {
-    if (single_) return group == column ? group : kNone;
     for (std::size_t i = starts_[column]; i < starts_[column + 1]; ++i) {
-      if (members_[i].group == group) return members_[i].place;
+      visit(members_[i].group, std::size_t{members_[i].place});
     }
-    return kNone;
   }
 
   bool holds(std::uint32_t group, std::uint32_t column) const {
-    return place(group, column) != kNone;
+    if (single_) return group == column;
+    for (std::size_t i = starts_[column]; i < starts_[column + 1]; ++i) {
+      if (members_[i].group == group) return true;
+    }
+    return false;
   }
 
  private:
@@ -89,7 +85,8 @@ class Entries {
     comes_back_.assign(tree.n_nodes, 0);
     for (std::size_t node = 0; node < tree.n_nodes; ++node) {
       if (tree.feature[node] < 0 || !paths.reached(node)) continue;
-      membership_.visit(static_cast<std::uint32_t>(tree.feature[node]), [&](std::uint32_t group) {
+      const auto column = static_cast<std::uint32_t>(tree.feature[node]);
+      membership_.visit(column, [&](std::uint32_t group, std::size_t) {
         std::vector<std::uint32_t>& entries = of_[group];
         if (entries.empty()) {
           touched_.push_back(group);

@@ -85,27 +85,27 @@ def _over_blocks(
     return whole
 
 
-def replaced_means(
+def replacement_changes(
     forest: Forest,
-    table: EncodedTable,
-    rows: NDArray[np.int64],
-    groups: Sequence[NDArray[np.int64]],
-    donors: NDArray[np.uint32],
+    rows: Rows,
+    taken: NDArray[np.integer],
+    groups: Sequence[Sequence[int] | NDArray[np.int64]],
+    donors: NDArray[np.integer],
     n_threads: int = 1,
 ) -> tuple[FloatArray, FloatArray]:
-    """Return mean predictions of some rows, as they are and with values of other rows.
+    """Return predictions of some rows, and how values of other rows change them.
 
     Parameters
     ----------
     forest : Forest
-        Of classes or numbers; its codes are those of the table.
-    table : EncodedTable
+        The forest; codes of its columns are those of the rows, where these are encoded.
+    rows : EncodedTable, ColumnStore or float64 array
         Rows that lend values, and those that are predicted.
-    rows : int64 array of shape (m,)
+    taken : array of integers, shape (m,)
         Rows to predict, by index.
-    groups : sequence of int64 arrays
+    groups : sequence of arrays of integers
         Columns that are replaced together, for each of G predictions.
-    donors : uint32 array of shape (columns of all groups, draws, m)
+    donors : array of integers, shape (columns of all groups, draws, m)
         Row that lends its value of a column to each row, in each draw.
     n_threads : int
         Threads; the result does not depend on it.
@@ -113,9 +113,9 @@ def replaced_means(
     Returns
     -------
     own : float64 array of shape (m, width)
-        Fractions of the classes, or means, over the trees.
-    replaced : float64 array of shape (G, m, width)
-        The same with replaced values, the mean over the draws.
+        Fractions of the classes, or means, over the trees, less the origin of the forest.
+    changes : float64 array of shape (G, m, width)
+        Prediction with replaced values, the mean over the draws, less the own one.
     """
     n_draws = donors.shape[1]
     largest = max(float(np.abs(forest.leaf_values).max(initial=0.0)), 1e-300)
@@ -123,16 +123,15 @@ def replaced_means(
     steps = 2.0 ** np.floor(61 - np.log2(largest * forest.n_trees * n_draws))
     sums, changes = _kernel.replaced_values(
         forest.kernel,
-        lent_rows(forest, table),
-        rows.astype(np.uint32),
+        lent_rows(forest, rows),
+        taken.astype(np.uint32),
         np.cumsum([0, *map(len, groups)], dtype=np.int64),
         np.concatenate(groups).astype(np.uint32),
-        np.ascontiguousarray(donors).reshape(-1, len(rows)),
+        np.ascontiguousarray(donors, dtype=np.uint32).reshape(-1, len(taken)),
         steps,
         n_threads,
     )
-    own = sums / (steps * forest.n_trees) + forest.origin
-    return own, own + changes / (steps * forest.n_trees * n_draws)
+    return sums / (steps * forest.n_trees), changes / (steps * forest.n_trees * n_draws)
 
 
 _PER_THREAD = 1 << 16  # ways of rows down trees that are worth starting a thread

@@ -14,7 +14,7 @@ import numpy as np
 
 from duramen.data import ClassTarget, EncodedTable
 from duramen.data.strata import centered_within
-from duramen.forests.prediction import replaced_means
+from duramen.forests.prediction import replacement_changes
 from duramen.importances.refit import seeded
 from duramen.significance.conditional_tests.inference import (
     Predictions,
@@ -184,13 +184,12 @@ class CrossFitting:
 
         arrays: Arrays = {"rows": rows}
         if self.donors.size:
-            donors, table = self.donors[:, :, rows], data.table
-            halves = [
-                replaced_means(forest.forest_, table, rows, self.hypotheses, donors[:, half::2])
-                for half in range(2)
-            ]
-            arrays["predicted"] = as_response(halves[0][0])
-            arrays["replaced"] = as_response(np.stack([drawn for _, drawn in halves]))
+            donors, grown = self.donors[:, :, rows], forest.forest_
+            known = grown, data.table, rows, self.hypotheses
+            halves = [replacement_changes(*known, donors[:, half::2]) for half in range(2)]
+            predicted = halves[0][0] + grown.origin
+            arrays["predicted"] = as_response(predicted)
+            arrays["replaced"] = as_response(predicted + np.stack([after for _, after in halves]))
         elif of_classes:
             fractions = np.asarray(forest.predict_proba(data.table.take_rows(rows)))
             arrays["predicted"] = as_response(fractions)
