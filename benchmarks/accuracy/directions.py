@@ -143,18 +143,21 @@ def forest_for(task: str, seed: int) -> Any:
     return kinds[task](TREES, random_state=seed % 2**32, n_jobs=1)
 
 
-def between_groups(codes: IntArray, y: FloatArray, *rows: IntArray | None, censored: bool) -> float:
-    """Return the p-value of the rule before: twice that of the test between five intervals."""
+def between_groups(
+    codes: IntArray, y: FloatArray, *rows: IntArray | None, censored: bool
+) -> list[float]:
+    """Return the p-values of the rule before: twice those of the test between five intervals."""
     groups = np.argsort(np.argsort(codes, kind="stable"), kind="stable") * 5 // len(codes)
     if len(np.unique(codes)) <= 5:
         groups = codes
-    return 2.0 * between_categories(groups, y, *rows, censored=censored)[1]
+    tests = (between_categories(groups, own, *rows, censored=censored) for own in y.T)
+    return [2.0 * p_value for _, p_value in tests]
 
 
 def directions(forest: Any, data: Any) -> tuple[Direction, ...]:
     """Return the directions of all features, without interactions, which take four fifths of it."""
     names = list(data.table.names)
-    with mock.patch("duramen.effects.direction._interactions", return_value=[]):
+    with mock.patch("duramen.effects.direction._interactions", return_value={}):
         return describe_effects(forest, data, names, relevant=names, max_rows=EFFECT_ROWS, n_jobs=1)
 
 

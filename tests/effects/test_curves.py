@@ -1,5 +1,7 @@
 """Accumulated local effects and partial dependence."""
 
+from unittest import mock
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,7 +9,7 @@ from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.inspection import partial_dependence as by_scikit_learn
 
 import duramen as dm
-from duramen.effects import accumulated_local_effects, partial_dependence
+from duramen.effects import accumulated_local_effects, curves, partial_dependence
 
 
 class Foreign:
@@ -168,3 +170,49 @@ def test_wrong_arguments():
         partial_dependence(forest, np.full((3, 3), np.nan), 0)
     with pytest.raises(TypeError, match="forest must be"):
         partial_dependence("forest", X, 0)
+
+
+@pytest.mark.parametrize("classes", [True, False])
+def test_effects_of_all_columns_at_once_are_those_of_each_by_its_definition(classes):
+    """From codes on two threads in blocks of columns, and from values of each column alone."""
+    random = np.random.default_rng(4)
+    frame = pd.DataFrame(random.normal(size=(90, 4)), columns=list("abcd"))
+    frame["few"], frame["ward"] = random.integers(0, 4, 90), random.choice(list("nesw"), 90)
+    y = frame["a"] - frame["b"] ** 2 + (frame["ward"] == "n") * frame["c"]
+    frame.iloc[::5, 0], frame.iloc[::7, 5], frame["empty"] = np.nan, None, np.nan
+    data = dm.learning_set(frame, np.digitize(y, [-1, 0]) if classes else y)
+    kind = dm.RandomForestClassifier if classes else dm.RandomForestRegressor
+    forest = kind(15, random_state=0).fit(data)
+    grown, rows, taken, _ = curves.read_rows(forest.forest_, data, "test", None, None)
+    assert rows is data.table
+    columns = range(data.n_columns)
+    with mock.patch.object(curves, "_AT_ONCE", 3000):
+        effects = curves.local_effects(grown, rows, taken, columns, 20, 2)
+    assert [*effects] == [0, 1, 2, 3, 4, 5]
+    for j, effect in effects.items():
+        alone = accumulated_local_effects(forest, frame, j, n_intervals=20)
+        assert effect.labels == alone.labels
+        np.testing.assert_array_equal(effect.points, alone.points)
+        np.testing.assert_allclose(effect.values, alone.values, atol=1e-12)
+        if effect.missing is not None:
+            np.testing.assert_allclose(effect.missing, alone.missing, atol=1e-12)
+    predict = forest.predict_proba if classes else lambda X: forest.predict(X)[:, None]
+    numbers = np.column_stack([data.table.column_values(j).astype(object) for j in columns])
+    for j in (0, 1):
+        here = numbers[~pd.isna(numbers[:, j])]
+        as_frame = lambda X: predict(pd.DataFrame(X, columns=frame.columns).infer_objects())  # noqa: E731
+        wanted = brute_ale(as_frame, here, j, effects[j].points)
+        np.testing.assert_allclose(effects[j].values, wanted, atol=1e-12)
+
+
+@pytest.mark.parametrize("n_values", [30, 150])
+def test_points_are_quantiles_by_the_inverse_of_the_empirical_distribution(n_values):
+    X = np.random.default_rng(5).integers(0, n_values, (157, 1)).astype(float)
+    forest = dm.RandomForestRegressor(3, random_state=0).fit(X, X[:, 0])
+    for n_intervals in (1, 7, 40):
+        steps = np.linspace(0, 1, n_intervals + 1)
+        wanted = np.unique(np.quantile(X[:, 0], steps, method="inverted_cdf"))
+        if len(np.unique(X)) <= n_intervals + 1:
+            wanted = np.unique(X)
+        result = accumulated_local_effects(forest, X, 0, n_intervals=n_intervals)
+        assert result.points.tolist() == wanted.tolist()

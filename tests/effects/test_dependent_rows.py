@@ -53,6 +53,23 @@ def test_the_trend_within_strata_and_groups_equals_loops(seed):
         assert (statistic, p_value) == (pytest.approx(expected[0]), pytest.approx(expected[1]))
 
 
+@pytest.mark.parametrize("censored", [False, True])
+@pytest.mark.parametrize(("stratified", "grouped"), [(False, False), (True, False), (True, True)])
+def test_tests_of_several_features_and_targets_are_those_of_each(censored, stratified, grouped):
+    random = np.random.default_rng(8)
+    codes, y = random.integers(0, 9, (40, 4)), 2 * random.integers(0, 15, (40, 3))
+    codes[:, 1], y[:, 2] = 3, y[0, 2]  # constant
+    y += censored * random.integers(0, 2, y.shape)
+    rows = np.arange(40) % 2 if stratified else None, np.arange(40) // 4 if grouped else None
+    result = trend(codes, y, *rows, censored=censored)
+    for j, k in np.ndindex(4, 3):
+        alone = trend(codes[:, j], y[:, k], *rows, censored=censored)
+        assert (result[0][j, k], result[1][j, k]) == pytest.approx(alone, rel=1e-12)
+    turns = turn_p_value(codes[:, 0], y, *rows, censored=censored)
+    alone = [turn_p_value(codes[:, 0], own, *rows, censored=censored) for own in y.T]
+    assert turns == pytest.approx(alone)
+
+
 def test_a_trend_that_turns_within_strata():
     """Up in both strata by hand: centered ranks are -1.5 to 1.5, and down over all rows."""
     x, y = np.array([4, 5, 6, 7, 0, 1, 2, 3]), np.array([0.0, 1, 2, 3, 4, 5, 6, 7])
@@ -179,7 +196,7 @@ def test_direction_and_curve_are_those_within_strata():
         words.append([direction.words for direction in result])
         marker, _, ward = (direction.effect for direction in result)
     assert words[0][0] != "up for ill"
-    assert trend(np.argsort(np.argsort(X["marker"])), (y == "ill") + 0.0)[0] < -0.1
+    assert trend(X["marker"].rank().to_numpy(), (y == "ill") + 0.0)[0] < -0.1
     assert marker.values[-1, 0] - marker.values[0, 0] > 0.5
     assert words[1] == ["up for ill", "no direction", "ill most likely at north"]
     assert marker.method == "within_strata"

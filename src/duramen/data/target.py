@@ -1015,9 +1015,12 @@ def _event_word(value: Any) -> str:
 
 
 def midranks(counts: NDArray[np.integer]) -> FloatArray:
-    """Return twice the centered midrank of each value, from the numbers of rows that have it."""
-    before = np.cumsum(counts) - counts
-    return np.asarray((2.0 * before + counts) - counts.sum())
+    """Return twice the centered midrank of each value, from the numbers of rows that have it.
+
+    The values of a column are along the last axis.
+    """
+    before = np.cumsum(counts, axis=-1) - counts
+    return np.asarray((2.0 * before + counts) - counts.sum(axis=-1, keepdims=True))
 
 
 def risk_intervals(codes: NDArray[Any]) -> tuple[IntArray, IntArray, BoolArray]:

@@ -6,7 +6,7 @@ A target `y` holds numbers, or an indicator of a class. With `censored` it holds
 feature that only censoring or entry depends on is not called associated.
 
 With `strata`, rows are compared within them; rows of one of the `groups` may depend on each other
-(:func:`_score_test`).
+(:func:`_sums_of_groups`).
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from duramen.data.strata import adjusted_means, centered_within
 from duramen.data.target import at_risk, martingale_residuals, midranks, risk_intervals
 from duramen.support.arrays import FloatArray, IntArray
 
+_LEAST_VARIANCE = 1e-9  # of scores; a smaller one is rounding
 _TURNS = (0.25, 0.5, 0.75)  # quantiles of a feature at which an association may turn
 
 
@@ -30,8 +31,11 @@ def trend(
     groups: IntArray | None = None,
     *,
     censored: bool = False,
-) -> tuple[float, float]:
-    """Return the association of a target with the ranks of a feature, and its p-value.
+) -> tuple[FloatArray, FloatArray]:
+    """Return the association of targets with the ranks of features, and its p-values.
+
+    Features are codes of shape (n,) or (n, m), targets of shape (n,) or (n, C), and both results of
+    shape (), (m,), (C,) or (m, C).
 
     Of numbers, Spearman's rank correlation, with the larger p-value of two t tests of the slope of
     the ranks: with the variance of independence, and with that of White in the form HC3, which
@@ -45,39 +49,57 @@ def trend(
     """
     from scipy.special import chdtrc, ndtr, stdtr
 
-    n = len(y)
-    if n < 3 or np.ptp(codes) == 0 or (not censored and np.ptp(y) == 0):
-        return 0.0, 1.0
-    x = _ranks(codes)
-    if strata is not None or groups is not None:
-        scores = _scores(x[:, None], y, strata, censored)
-        statistic, degrees = _score_test(scores, strata, groups)
-        p_value = float(chdtrc(degrees, statistic)) if degrees else 1.0
-        if censored:
-            return float(np.copysign(np.sqrt(statistic), scores.sum())), p_value
-        centered = centered_within(np.column_stack([x, _ranks(y)]), strata)
-        size = float(np.sqrt(np.square(centered).sum(axis=0).prod()))
-        least = max(_order_probability(numbers, strata, groups) for numbers in (codes, y))
-        return float(scores.sum()) / max(size, 1.0), max(p_value, least)
-    if censored:
-        (score,), ((variance,),) = _log_rank(x[:, None] / 2, y)
-        if variance <= 1e-9 * n:
-            return 0.0, 1.0
-        z = float(score / np.sqrt(variance))
-        return z, float(2.0 * ndtr(-abs(z)))
-    ranks = _ranks(y)
-    squares = float(x @ x)
-    slope = float(x @ ranks) / squares
-    residual = ranks - slope * x
-    without_leverage = np.maximum(1.0 - 1.0 / n - x * x / squares, 1e-12)
-    variance = max(
-        float(residual @ residual) / ((n - 2) * squares),
-        float(np.square(x * residual / without_leverage).sum()) / squares**2,
-    )
-    size = abs(slope) / np.sqrt(variance) if variance > 0 else np.inf
-    least = max(_order_probability(codes), _order_probability(y))
-    correlation = slope * float(np.sqrt(squares / (ranks @ ranks)))
-    return correlation, max(2.0 * float(stdtr(n - 2, -size)), least)
+    n, shape = len(y), codes.shape[1:] + y.shape[1:]
+    codes, y = codes.reshape(n, -1), y.reshape(n, -1)
+    statistics, p_values = np.zeros((2, codes.shape[1], y.shape[1]))
+    p_values += 1.0
+    dependent, varies = strata is not None or groups is not None, np.ptp(codes, axis=0) > 0
+    varying = [k for k, own in enumerate(y.T) if censored or np.ptp(own) > 0]
+    if n < 3 or not varies.any() or not varying:
+        return statistics.reshape(shape)[()], p_values.reshape(shape)[()]
+    codes = codes[:, varies]
+    x, least = _ranks(codes), np.zeros(1)
+    if not censored:
+        least = _order_probability(codes, strata, groups)
+        of_targets = _order_probability(y, strata, groups)
+    squares = np.square(x).sum(axis=0)
+    with_leverage = x / np.maximum(1.0 - 1.0 / n - x * x / squares, 1e-12)
+    for k in varying:
+        if dependent:
+            scores = _scores(x, y[:, k], strata, censored)
+            total, sums = _sums_of_groups(scores, strata, groups)
+            variance = np.square(sums).sum(axis=0)
+            known = variance > _LEAST_VARIANCE
+            squared = np.divide(np.square(total), variance, out=np.zeros(len(total)), where=known)
+            statistic = np.copysign(np.sqrt(squared), total)
+            p_value = np.where(known, chdtrc(1, squared), 1.0)
+            if not censored:
+                centered, ranks = (
+                    np.square(centered_within(part, strata)).sum(axis=0)
+                    for part in (x, _ranks(y[:, [k]]))
+                )
+                statistic = total / np.maximum(np.sqrt(centered * ranks), 1.0)
+        elif censored:
+            score, variance = _log_rank(x / 2, y[:, k], along=True)
+            known = variance > _LEAST_VARIANCE * n
+            statistic = np.divide(score, np.sqrt(variance), out=np.zeros(len(score)), where=known)
+            p_value = 2.0 * ndtr(-np.abs(statistic))
+        else:
+            ranks = _ranks(y[:, [k]])
+            slope = (x * ranks).sum(axis=0) / squares
+            residual = ranks - slope * x
+            variance = np.maximum(
+                np.square(residual).sum(axis=0) / ((n - 2) * squares),
+                np.square(with_leverage * residual).sum(axis=0) / squares**2,
+            )
+            with np.errstate(divide="ignore"):
+                p_value = 2.0 * stdtr(n - 2, -np.abs(slope) / np.sqrt(variance))
+            statistic = slope * np.sqrt(squares / np.square(ranks).sum())
+        statistics[varies, k] = statistic
+        p_values[varies, k] = np.maximum(
+            p_value, least if censored else np.maximum(least, of_targets[k])
+        )
+    return statistics.reshape(shape)[()], p_values.reshape(shape)[()]
 
 
 def between_categories(
@@ -96,18 +118,20 @@ def between_categories(
     """
     from scipy.special import chdtrc
 
-    levels, category, sizes = np.unique(codes, return_inverse=True, return_counts=True)
+    sizes = np.bincount(codes)
+    levels = np.flatnonzero(sizes)
     if len(levels) in (1, len(codes)) or (not censored and np.ptp(y) == 0):
         return 0.0, 1.0
     indicators = np.asarray(codes[:, None] == levels[None], dtype=np.float64)
     if strata is not None or groups is not None:
         scores = _scores(indicators, y, strata, censored)
-        statistic, degrees = _score_test(scores, strata, groups)
+        total, sums = _sums_of_groups(scores, strata, groups)
+        statistic, degrees = _quadratic_form(total, sums.T @ sums)
     elif censored:
         statistic, degrees = _quadratic_form(*_log_rank(indicators, y))
     else:
-        ranks, degrees = _ranks(y), len(levels) - 1
-        between = np.square(np.bincount(category, ranks)) / sizes
+        ranks, degrees = _ranks(y[:, None])[:, 0], len(levels) - 1
+        between = np.square(np.bincount(codes, ranks)[levels]) / sizes[levels]
         statistic = (len(y) - 1) * float(between.sum() / (ranks @ ranks))
     return statistic, float(chdtrc(degrees, statistic)) if degrees else 1.0
 
@@ -119,8 +143,8 @@ def turn_p_value(
     groups: IntArray | None = None,
     *,
     censored: bool = False,
-) -> float:
-    """Return the p-value of the hypothesis that a target is monotone in a feature.
+) -> Any:
+    """Return the p-value of the hypothesis that targets, (n,) or (n, C), are monotone in a feature.
 
     At each of three quantiles, or at every value of few, the rows are divided into those up to it
     and those from it on, and the one-sided test for trend is done in both parts. The hypothesis is
@@ -129,19 +153,19 @@ def turn_p_value(
     direction is true in no part, so that any such rejection contains a false one, and the rate is
     that of Bonferroni (intersection-union test; Berger 1982), whatever the form of the association.
     """
-    turns, p_values = np.unique(codes)[1:-1], []
+    turns, least = np.flatnonzero(np.bincount(codes))[1:-1], np.ones(y.shape[1:])
     if len(turns) > len(_TURNS):
         at = (np.array(_TURNS) * (len(codes) - 1)).astype(np.int64)
-        turns = np.intersect1d(turns, np.sort(codes)[at])
+        turns = np.intersect1d(turns, np.partition(codes, at)[at])
     for turn in turns.tolist():
         tests = []
         for rows in (codes <= turn, codes >= turn):
             part = [None if array is None else array[rows] for array in (strata, groups)]
             tests.append(trend(codes[rows], y[rows], *part, censored=censored))
         (before, first), (after, second) = tests
-        if before * after < 0:
-            p_values.append(max(first, second) / 2)
-    return min(1.0, min(p_values) * 2 * len(turns)) if p_values else 1.0
+        p_value = np.where(before * after < 0, np.maximum(first, second), 1.0)
+        least = np.minimum(least, p_value * len(turns))
+    return least[()]
 
 
 def highest_category(
@@ -167,32 +191,48 @@ def intervals(codes: IntArray, at_most: int) -> IntArray:
     return group[place]
 
 
-def _ranks(values: NDArray[Any]) -> FloatArray:
-    """Return twice the centered midrank of each row."""
-    _, place, sizes = np.unique(values, return_inverse=True, return_counts=True)
-    return midranks(sizes)[place]
+def _ranks(codes: NDArray[Any]) -> FloatArray:
+    """Return twice the centered midrank of each row of columns, shape (n, m)."""
+    codes = _dense(codes)
+    return np.take_along_axis(midranks(_counts(codes)).T, codes, axis=0)
+
+
+def _dense(columns: NDArray[Any]) -> IntArray:
+    """Return codes of columns that may hold numbers, which keep their order."""
+    if columns.dtype.kind != "f":
+        return columns.astype(np.int64, copy=False)
+    codes = [np.unique(column, return_inverse=True)[1] for column in columns.T]
+    return np.stack(codes, axis=1)
+
+
+def _counts(codes: IntArray) -> IntArray:
+    """Return the number of rows of each code of columns, shape (m, V)."""
+    (n_columns, width) = codes.shape[1], int(codes.max()) + 1
+    places = (codes + width * np.arange(n_columns)).reshape(-1)
+    return np.bincount(places, minlength=n_columns * width).reshape(n_columns, width)
 
 
 def _order_probability(
-    numbers: NDArray[Any], strata: IntArray | None = None, groups: IntArray | None = None
-) -> float:
-    """Return the probability of one of two opposite orders, ties being equal.
+    columns: NDArray[Any], strata: IntArray | None = None, groups: IntArray | None = None
+) -> FloatArray:
+    """Return the probability of one of two opposite orders of columns, ties being equal.
 
     They are orders of the rows, or of the means of groups, within strata.
     """
     from scipy.special import gammaln
 
+    columns = _dense(columns)
     if groups is not None:
         _, first, place = np.unique(groups, return_index=True, return_inverse=True)
-        numbers = np.bincount(place, _ranks(numbers)) / np.bincount(place)
-        strata = None if strata is None else strata[first]
-    if strata is None:
-        sizes = np.unique(numbers, return_counts=True)[1]
-        log_orders = gammaln(len(numbers) + 1) - gammaln(sizes + 1).sum()
-    else:
-        sizes = np.unique(np.stack([strata, numbers]), axis=1, return_counts=True)[1]
-        log_orders = gammaln(np.bincount(strata) + 1).sum() - gammaln(sizes + 1).sum()
-    return float(min(1.0, 2.0 * np.exp(-log_orders)))
+        sizes = np.bincount(place)
+        means = [np.bincount(place, ranks) / sizes for ranks in _ranks(columns).T]
+        columns, strata = _dense(np.stack(means, axis=1)), None if strata is None else strata[first]
+    log_orders = gammaln(len(columns) + 1)
+    if strata is not None:
+        log_orders = gammaln(np.bincount(strata) + 1).sum()
+        columns = _dense(columns + (int(columns.max()) + 1.0) * strata[:, None])
+    log_orders = log_orders - gammaln(_counts(columns) + 1).sum(axis=1)
+    return np.asarray(np.minimum(1.0, 2.0 * np.exp(-log_orders)))
 
 
 # --- rows that are compared within strata, or depend on each other within groups -----------------
@@ -207,22 +247,21 @@ def _scores(
     residuals of Cox's model, whose sums are the log-rank scores.
     """
     if not censored:
-        ranks = _ranks(y)[:, None]
-        return centered_within(columns, strata) * centered_within(ranks, strata)
+        return centered_within(columns, strata) * centered_within(_ranks(y[:, None]), strata)
     means, expected = _at_risk(columns, y, strata)
     observed = (y % 2 == 1)[:, None] * (columns - means)
     return np.asarray(observed - (columns * expected[:, :1] - expected[:, 1:]))
 
 
-def _score_test(
+def _sums_of_groups(
     scores: FloatArray, strata: IntArray | None, groups: IntArray | None
-) -> tuple[float, int]:
-    """Return the statistic of a score test, about chi-squared, and its degrees of freedom.
+) -> tuple[FloatArray, FloatArray]:
+    """Return the sums of scores, and roots of their covariance: shapes (k,) and (u, k).
 
-    The covariance of the scores is estimated from their sums over each group (over each row,
+    The covariance of the scores is estimated from their sums over each of u groups (over each row,
     without groups), so that rows of a group may depend on each other (Liang and Zeger 1986). As m
-    sums in a stratum are centered, their squares are multiplied by m / (m - 1). The statistic is at
-    most the number of groups: a few of them are never strong evidence.
+    sums in a stratum are centered, their squares are multiplied by m / (m - 1). A quadratic form in
+    the inverse is at most the number of groups: a few of them are never strong evidence.
     """
     n = len(scores)
     groups = np.arange(n) if groups is None else groups
@@ -230,14 +269,13 @@ def _score_test(
     sums: FloatArray = np.stack([np.bincount(group, column) for column in scores.T], axis=1)
     strata = np.zeros(n, np.int64) if strata is None else strata
     _, place, sizes = np.unique(strata[first], return_inverse=True, return_counts=True)
-    unbiased = sums * np.sqrt(sizes / np.maximum(sizes - 1, 1))[place][:, None]
-    return _quadratic_form(sums.sum(axis=0), unbiased.T @ unbiased)
+    return sums.sum(axis=0), sums * np.sqrt(sizes / np.maximum(sizes - 1, 1))[place][:, None]
 
 
 def _quadratic_form(scores: FloatArray, covariance: FloatArray) -> tuple[float, int]:
     """Return the quadratic form of scores in the inverse of their covariance, and its rank."""
     sizes, axes = np.linalg.eigh(covariance)
-    large = sizes > 1e-9 * max(1.0, float(sizes[-1]))
+    large = sizes > _LEAST_VARIANCE * max(1.0, float(sizes[-1]))
     statistic = np.square(axes.T[large] @ scores) / sizes[large]
     return float(statistic.sum()), int(large.sum())
 
@@ -284,8 +322,13 @@ def _at_risk(
     return means[place], steps[place + 1] - steps[entered]
 
 
-def _log_rank(columns: FloatArray, y: NDArray[Any]) -> tuple[FloatArray, FloatArray]:
-    """Return the log-rank scores of columns, shape (k,), and their covariance, (k, k)."""
+def _log_rank(
+    columns: FloatArray, y: NDArray[Any], *, along: bool = False
+) -> tuple[FloatArray, FloatArray]:
+    """Return the log-rank scores of columns, shape (k,), and their covariance, (k, k).
+
+    With `along`, only the variances, shape (k,).
+    """
     first, last, occurred = risk_intervals(y)
     events = np.bincount(last, occurred)
     remaining = at_risk(np.column_stack([np.ones(len(columns)), columns]), first, last)
@@ -295,5 +338,6 @@ def _log_rank(columns: FloatArray, y: NDArray[Any]) -> tuple[FloatArray, FloatAr
     weight = events * (n_at_risk - events) / np.maximum(n_at_risk - 1.0, 1.0)
     sums = np.append(0.0, np.cumsum(weight / n_at_risk))
     of_row = sums[last + 1] - sums[first]
-    covariance = (columns.T * of_row) @ columns - (means.T * weight) @ means
-    return scores, covariance
+    if along:
+        return scores, of_row @ np.square(columns) - weight @ np.square(means)
+    return scores, (columns.T * of_row) @ columns - (means.T * weight) @ means

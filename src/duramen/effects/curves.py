@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import pairwise
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from duramen.data import EncodedTable
 from duramen.data.encoding import routing_values
@@ -15,17 +14,19 @@ from duramen.data.learning_sets import table_of
 from duramen.data.strata import adjusted_means
 from duramen.effects.association import intervals
 from duramen.forests.forest import Forest
-from duramen.forests.prediction import deviations
+from duramen.forests.prediction import deviations, replacement_changes, same_codes
 from duramen.forests.structure import joined
 from duramen.importances.arguments import class_names, encode_like, forest_of, metadata_of
 from duramen.results.feature_effect import FeatureEffect
 from duramen.support import checks
 from duramen.support.arrays import FloatArray, IntArray
+from duramen.support.provenance import frozen_metadata
+
+Rows: TypeAlias = EncodedTable | FloatArray  # of :func:`read_rows`
 
 POINTS = 40
 _INTERVALS = 10
-_COPIED = 0.25  # fraction of the nodes of a forest that are copied to predict by some of its trees
-_AT_ONCE = 1 << 21  # numbers of copies of the rows that are predicted in one call
+_AT_ONCE = 1 << 21  # changes of predictions that are held at a time
 
 
 def accumulated_local_effects(
@@ -98,51 +99,77 @@ def accumulated_local_effects(
     """
     function = "accumulated_local_effects"
     checks.check_integer(function, "n_intervals", n_intervals, 1)
-    grown, values, n_threads, j = _read_with(forest, X, feature, function, max_rows, n_jobs)
-    return local_effects(grown, values, j, n_intervals, n_threads)
+    grown, rows, taken, n_threads, j = _read_with(forest, X, feature, function, max_rows, n_jobs)
+    return local_effects(grown, rows, taken, [j], n_intervals, n_threads)[j]
 
 
 def local_effects(
-    forest: Forest, values: FloatArray, j: int, n_intervals: int, n_threads: int
-) -> FeatureEffect:
-    """Return the accumulated local effect of the j-th column on rows of :func:`read_rows`."""
-    users, fraction = _splitting_on(forest, j)
-    missing = None
-    if forest.schema.missing[j]:
-        absent = mean_at(users, values, (j,), np.array([[np.nan]]), n_threads)[0]
-        missing = fraction * (absent - deviations(users, values, n_threads).mean(axis=0))
-    present = has_value(forest, values, j)
-    rows = values if present.all() else values[present]
-    column = rows[:, j].copy()
-    if forest.schema.kinds[j] == "nominal":
-        points = _ordered_levels(forest, rows, j, n_threads)
-        weights = np.array([np.count_nonzero(column == level) for level in points])[:, None]
-        effects = np.zeros((len(points), forest.n_values))
-        for k, pair in enumerate(pairwise(points.tolist())):
-            near = rows[np.isin(column, pair)]
-            low, high = mean_at(users, near, (j,), np.array(pair)[:, None], n_threads)
-            effects[k + 1] = effects[k] + fraction * (high - low)
-        at_rows = effects
-    else:
-        points = _quantiles(column, n_intervals)
-        effects = np.zeros((len(points), forest.n_values))
-        at_rows, weights = effects, np.ones((1, 1))
-        if len(points) > 1:
-            interval = np.clip(np.searchsorted(points, column), 1, len(points) - 1) - 1
-            rows[:, j] = points[interval + 1]
-            change = deviations(users, rows, n_threads)
-            rows[:, j] = points[interval]
-            change -= deviations(users, rows, n_threads)
-            rows[:, j] = column
-            weights = np.bincount(interval, minlength=len(points) - 1)[:, None]
-            steps = np.zeros((len(points) - 1, forest.n_values))
-            np.add.at(steps, interval, change)
-            steps *= fraction / weights
-            np.cumsum(steps, axis=0, out=effects[1:])
-            at_rows = (effects[1:] + effects[:-1]) / 2
-    effects = effects - (weights * at_rows).sum(axis=0) / weights.sum()
-    choices = {"n_intervals": n_intervals}
-    return _effect(forest, j, "ale", points, effects, missing, len(values), **choices)
+    forest: Forest,
+    rows: Rows,
+    taken: IntArray,
+    columns: Sequence[int],
+    n_intervals: int,
+    n_threads: int,
+) -> dict[int, FeatureEffect]:
+    """Return the accumulated local effects of columns that have a value in rows of `read_rows`."""
+    at_once = max(1, _AT_ONCE // (3 * len(taken) * forest.n_values))
+    if len(columns) > at_once:
+        parts = (columns[i : i + at_once] for i in range(0, len(columns), at_once))
+        every = (local_effects(forest, rows, taken, some, n_intervals, n_threads) for some in parts)
+        return {j: effect for effects in every for j, effect in effects.items()}
+    numbers = numbers_of(forest, rows, taken, columns)
+    points, place, n_points = _points(forest, rows, taken, columns, numbers, n_intervals)
+    nominal = np.array([forest.schema.kinds[j] == "nominal" for j in columns], dtype=np.bool_)
+    lacking = [i for i, j in enumerate(columns) if forest.schema.missing[j]]
+    n, m, width = len(taken), len(columns), forest.n_values
+
+    # Each row is predicted with the values of the points beside it: low and high.
+    low = np.where(nominal, place - 1, np.minimum(place - 1, n_points - 2)).clip(0)
+    high = np.minimum(np.where(nominal, place, low) + 1, n_points - 1)
+    own, present = np.arange(n)[:, None], ~np.isnan(numbers)
+    ends = [taken[np.where(present, points[at, np.arange(m)], own)].T for at in (low, high)]
+    missing = [np.full((1, n), missing_row(forest, rows, columns[i])) for i in lacking]
+    groups = [*columns, *columns, *(columns[i] for i in lacking)]
+    donors = np.concatenate([*ends, *missing])[:, None]
+    _, changes = replacement_changes(forest, rows, taken, [[j] for j in groups], donors, n_threads)
+    absent = dict(zip(lacking, changes[2 * m :].mean(axis=1), strict=True))
+
+    # Mean steps, their sums, and these less their mean over the rows.
+    n_most = len(points)
+    shape, first = (m, n_most), n_most * np.arange(m)
+    at_rise, at_fall = ((first + at).T.reshape(-1) for at in ((high - 1).clip(0), low))
+    steps = np.stack(
+        [
+            np.bincount(at_rise, changes[m : 2 * m, :, k].reshape(-1), m * n_most)
+            - np.bincount(at_fall, changes[:m, :, k].reshape(-1), m * n_most)
+            for k in range(width)
+        ],
+        axis=-1,
+    ).reshape(*shape, width)
+    at = np.where(nominal, place, low)
+    sizes = np.bincount((first + at)[present], minlength=m * n_most).reshape(shape)
+    near, n_present = sizes.copy(), sizes.sum(axis=1)[:, None, None]
+    near[nominal, :-1] += sizes[nominal, 1:]
+    curves = np.zeros((*shape, width))
+    np.cumsum((steps / np.maximum(near, 1)[..., None])[:, :-1], axis=1, out=curves[:, 1:])
+    middle = curves.copy()
+    middle[~nominal, :-1] = (curves[~nominal, :-1] + curves[~nominal, 1:]) / 2
+    curves -= (sizes[..., None] * middle / np.maximum(n_present, 1)).sum(axis=1, keepdims=True)
+    choices = {"n_effect_rows": n, "n_intervals": n_intervals}
+    metadata = frozen_metadata("FeatureEffect", metadata_of(forest, "ale", **choices))
+    return {
+        j: _effect(
+            forest,
+            j,
+            "ale",
+            values_of(forest, rows, j, numbers[points[: n_points[i], i], i]),
+            curves[i, : n_points[i]],
+            absent.get(i),
+            metadata,
+        )
+        for i, j in enumerate(columns)
+        if n_points[i]
+    }
 
 
 def effect_within_strata(
@@ -170,7 +197,8 @@ def effect_within_strata(
         taken, sizes = taken[order], sizes[order]
     effects = means[taken] - sizes @ means[taken] / sizes.sum()
     missing = None if present.all() else means[-1]
-    return _effect(forest, j, "within_strata", points[taken], effects, missing, len(codes))
+    metadata = metadata_of(forest, "within_strata", n_effect_rows=len(codes))
+    return _effect(forest, j, "within_strata", points[taken], effects, missing, metadata)
 
 
 def partial_dependence(
@@ -226,18 +254,18 @@ def partial_dependence(
     """
     function = "partial_dependence"
     checks.check_integer(function, "n_points", n_points, 1)
-    grown, values, n_threads, j = _read_with(forest, X, feature, function, max_rows, n_jobs)
-    rows = values[has_value(grown, values, j)]
-    if grown.schema.kinds[j] == "nominal":
-        points = _ordered_levels(grown, rows, j, n_threads)
-    else:
-        points = _quantiles(rows[:, j], n_points - 1)
-    effects = mean_at(grown, values, (j,), points[:, None], n_threads) + grown.origin
-    missing = None
+    grown, rows, taken, n_threads, j = _read_with(forest, X, feature, function, max_rows, n_jobs)
+    numbers = numbers_of(grown, rows, taken, [j])
+    points = _points(grown, rows, taken, [j], numbers, n_points - 1)[0][:, 0]
+    donors = taken[points]
     if grown.schema.missing[j]:
-        missing = mean_at(grown, values, (j,), np.array([[np.nan]]), n_threads)[0] + grown.origin
-    method, choices = "partial_dependence", {"n_points": n_points}
-    return _effect(grown, j, method, points, effects, missing, len(values), **choices)
+        donors = np.append(donors, missing_row(grown, rows, j))
+    effects = mean_at(grown, rows, taken, (j,), donors[:, None], n_threads) + grown.origin
+    values = values_of(grown, rows, j, numbers[points, 0])
+    missing = effects[-1] if grown.schema.missing[j] else None
+    method = "partial_dependence"
+    metadata = metadata_of(grown, method, n_effect_rows=len(taken), n_points=n_points)
+    return _effect(grown, j, method, values, effects[: len(points)], missing, metadata)
 
 
 # --- rows, and predictions where columns of them are replaced -------------------------------------
@@ -245,31 +273,37 @@ def partial_dependence(
 
 def read_rows(
     forest: Forest, X: Any, function: str, max_rows: int | None, n_jobs: int | None
-) -> tuple[Forest, FloatArray, int]:
-    """Read at most `max_rows` rows, at equal distances, in the terms of a forest's columns.
+) -> tuple[Forest, Rows, IntArray, int]:
+    """Read rows in the terms of a forest's columns, and take at most `max_rows` of them.
 
-    Returns the forest, with the labels of the rows for columns that its trees do not split on;
-    numbers, codes of categories and NaN for missing, shape (n, p); and the number of threads.
+    Returns the forest, with the labels of the rows for columns that its trees do not split on; the
+    rows; the indices of those over which effects are averaged, at equal distances in the table; and
+    the number of threads. Rows are the table itself where its codes are those of the forest, else
+    numbers, codes of categories and NaN for missing, with a last row where all is missing.
     """
     if max_rows is not None:
         checks.check_integer(function, "max_rows", max_rows, 1)
     X = table_of(X)
-    if max_rows is not None and hasattr(X, "take_rows"):  # fewer rows to decode
-        X = X.take_rows(_spaced(len(X), max_rows))
     if not all(len(labels) for labels in forest.schema.labels.values()):
         table = encode_like(forest, X)
         if table.n_columns == forest.n_features:
             forest = replace(forest, schema=forest.schema.with_labels_of(table.schema))
+    n_threads = checks.check_jobs(function, n_jobs)
+    if isinstance(X, EncodedTable) and same_codes(forest, X.schema):
+        lacking = np.flatnonzero(X.missing).tolist()
+        if all((X.codes(j) == len(X.values(j))).any() for j in lacking):
+            return forest, X, _spaced(X.n_rows, max_rows), n_threads
+    if max_rows is not None and hasattr(X, "take_rows"):  # fewer rows to decode
+        X = X.take_rows(_spaced(len(X), max_rows))
     values = routing_values(forest.schema, X, function=function)
-    if max_rows is not None:
-        values = values[_spaced(len(values), max_rows)]
-    values = np.array(values, dtype=np.float64, order="C", copy=True)
-    return forest, values, checks.check_jobs(function, n_jobs)
+    values = values[_spaced(len(values), max_rows)]
+    rows = np.vstack([values, np.full((1, values.shape[1]), np.nan)])
+    return forest, rows, np.arange(len(values)), n_threads
 
 
-def _spaced(n_rows: int, at_most: int) -> NDArray[np.int64]:
+def _spaced(n_rows: int, at_most: int | None) -> IntArray:
     """Return the indices of rows at equal distances."""
-    taken = min(n_rows, at_most)
+    taken = n_rows if at_most is None else min(n_rows, at_most)
     return np.asarray((np.arange(taken) + 0.5) * n_rows / taken, dtype=np.int64)
 
 
@@ -280,90 +314,135 @@ def _read_with(
     function: str,
     max_rows: int | None,
     n_jobs: int | None,
-) -> tuple[Forest, FloatArray, int, int]:
+) -> tuple[Forest, Rows, IntArray, int, int]:
     """Read rows by :func:`read_rows`, and the index of a feature, which must have a value there."""
     grown = forest_of(forest, function, X, survival=True)
-    grown, values, n_threads = read_rows(grown, X, function, max_rows, n_jobs)
+    grown, rows, taken, n_threads = read_rows(grown, X, function, max_rows, n_jobs)
     (j,) = checks.places_of(feature, grown.names, f"{function}: feature")
-    if not has_value(grown, values, j).any():
+    if np.isnan(numbers_of(grown, rows, taken, [j])).all():
         raise ValueError(
             f"{function}: feature must have a value in X, got {grown.names[j]!r}, which is "
             "missing in all rows."
         )
-    return grown, values, n_threads, j
+    return grown, rows, taken, n_threads, j
 
 
-def has_value(forest: Forest, values: FloatArray, j: int) -> NDArray[np.bool_]:
-    """Return where a column holds a value that training has seen, shape (n,)."""
-    present = ~np.isnan(values[:, j])
-    return present & (values[:, j] >= 0) if j in forest.schema.labels else present
+def numbers_of(
+    forest: Forest,
+    rows: Rows,
+    taken: IntArray,
+    columns: Sequence[int],
+    unseen: float = np.nan,
+) -> FloatArray:
+    """Return codes or values of columns, NaN for missing; shape (n, m).
+
+    `unseen` stands for a category that training has not seen.
+    """
+    numbers = np.empty((len(taken), len(columns)))
+    for i, j in enumerate(columns):
+        if isinstance(rows, EncodedTable):
+            codes = rows.codes(j)[taken]
+            numbers[:, i] = np.where(codes < len(rows.values(j)), codes, np.nan)
+        else:
+            own = rows[taken, j]
+            numbers[:, i] = np.where(own < 0, unseen, own) if j in forest.schema.labels else own
+    return numbers
+
+
+def values_of(forest: Forest, rows: Rows, j: int, numbers: FloatArray) -> FloatArray:
+    """Return the values of a numeric column, or the codes of another, for its numbers."""
+    if isinstance(rows, EncodedTable) and j not in forest.schema.labels:
+        return np.asarray(rows.values(j)[numbers.astype(np.int64)], dtype=np.float64)
+    return numbers
+
+
+def missing_row(forest: Forest, rows: Rows, j: int) -> int:
+    """Return the index of a row that lacks a column."""
+    if isinstance(rows, EncodedTable):
+        return int((rows.codes(j) == len(rows.values(j))).argmax())
+    return len(rows) - 1
 
 
 def mean_at(
     forest: Forest,
-    values: FloatArray,
+    rows: Rows,
+    taken: IntArray,
     columns: tuple[int, ...],
-    points: FloatArray,
+    donors: IntArray,
     n_threads: int,
 ) -> FloatArray:
-    """Return the mean prediction with columns set to each of some points, shape (G, C).
+    """Return the mean prediction with columns set to their values in each of G rows, shape (G, C).
 
-    `points` has the shape (G, number of columns). Predictions are less the forest's origin: effects
+    `donors` has the shape (G, number of columns). Predictions are less the forest's origin: effects
     are differences.
     """
-    n, means = len(values), np.empty((len(points), forest.n_values))
-    at_once = max(1, _AT_ONCE // max(1, values.size))
-    for start in range(0, len(points), at_once):
-        some = points[start : start + at_once]
-        if at_once == 1:  # wide rows are not copied
-            before = values[:, columns].copy()
-            values[:, columns] = some
-            means[start] = deviations(forest, values, n_threads).mean(axis=0)
-            values[:, columns] = before
-            continue
-        copies = np.tile(values, (len(some), 1))
-        copies[:, columns] = np.repeat(some, n, axis=0)
-        parts = deviations(forest, copies, n_threads).reshape(len(some), n, -1)
-        means[start : start + at_once] = parts.mean(axis=1)
+    n, means = len(taken), np.empty((len(donors), forest.n_values))
+    at_once = max(1, _AT_ONCE // (n * forest.n_values))
+    for start in range(0, len(donors), at_once):
+        some = donors[start : start + at_once]
+        own, changes = replacement_changes(
+            forest,
+            rows,
+            taken,
+            [columns] * len(some),
+            np.repeat(some.reshape(-1, 1, 1), n, axis=2),
+            n_threads,
+        )
+        means[start : start + at_once] = own.mean(axis=0) + changes.mean(axis=1)
     return means
-
-
-def _splitting_on(forest: Forest, j: int) -> tuple[Forest, float]:
-    """Return the trees that split on a column, and their fraction.
-
-    The other trees predict the same for any of its values: a difference of two predictions is
-    that of these trees, times their fraction. Where they are many, all trees are returned.
-    """
-    nodes = np.flatnonzero(forest.feature == j)
-    trees = np.unique(np.searchsorted(forest.offsets, nodes, side="right") - 1)
-    if not len(trees):
-        return forest.part(0, 1), 0.0
-    if np.diff(forest.offsets)[trees].sum() > _COPIED * forest.n_nodes:
-        return forest, 1.0
-    arrays: dict[str, Any] = joined(
-        [forest.part(tree, tree + 1).arrays() for tree in trees.tolist()]
-    )
-    return replace(forest, **arrays, leaf_events=None), len(trees) / forest.n_trees
 
 
 # --- points of a curve ----------------------------------------------------------------------------
 
 
-def _quantiles(column: FloatArray, n_intervals: int) -> FloatArray:
-    """Return the ends of intervals with about as many rows each, all of them values of a column."""
-    distinct = np.unique(column)
-    if len(distinct) <= n_intervals + 1:
-        return distinct
-    steps = np.linspace(0.0, 1.0, n_intervals + 1)
-    return np.unique(np.quantile(column, steps, method="inverted_cdf"))
+def _points(
+    forest: Forest,
+    rows: Rows,
+    taken: IntArray,
+    columns: Sequence[int],
+    numbers: FloatArray,
+    n_intervals: int,
+) -> tuple[IntArray, IntArray, IntArray]:
+    """Return the points of the curves of columns, each as one of the rows that have its value.
 
-
-def _ordered_levels(forest: Forest, rows: FloatArray, j: int, n_threads: int) -> FloatArray:
-    """Return the codes of the categories that occur, by the mean prediction of their rows."""
-    levels, place = np.unique(rows[:, j], return_inverse=True)
-    predicted = deviations(forest, rows, n_threads)
-    means = np.array([predicted[place == k].mean(axis=0) for k in range(len(levels))])
-    return levels[_order_of(means)]
+    They are the ends of intervals with about as many rows each, or all values of few, and of a
+    nominal column, whose order is that of the mean predictions of the rows. With shapes (G, m),
+    (n, m) and (m,): rows of the points, number of points below the value of each row, and number of
+    points.
+    """
+    n, m = numbers.shape
+    order = np.argsort(numbers, axis=0, kind="stable")
+    ordered = np.take_along_axis(numbers, order, axis=0)
+    is_first = np.ones((n, m), dtype=np.bool_)
+    is_first[1:] = ordered[1:] != ordered[:-1]
+    is_first &= ~np.isnan(ordered)
+    first = np.maximum.accumulate(np.where(is_first, np.arange(n)[:, None], 0), axis=0)
+    nominal = np.array([forest.schema.kinds[j] == "nominal" for j in columns])
+    many = ~nominal & (np.count_nonzero(is_first, axis=0) > n_intervals + 1)
+    n_present, is_point = np.count_nonzero(~np.isnan(ordered), axis=0), is_first & ~many
+    for n_rows in np.unique(n_present[many]).tolist():  # quantiles, by the inverse of the ECDF
+        here = np.flatnonzero(many & (n_present == n_rows))
+        steps = np.ceil(n_rows * np.linspace(0.0, 1.0, n_intervals + 1) - 1.0).astype(np.int64)
+        is_point[first[np.ix_(steps.clip(0), here)], here] = True
+    below = np.take_along_axis(np.cumsum(is_point, axis=0) - is_point, first, axis=0)
+    n_points = np.count_nonzero(is_point, axis=0)
+    points = np.zeros((max(1, int(n_points.max())), m), dtype=np.int64)
+    column, at = np.nonzero(is_point.T)
+    points[below[at, column], column] = order[at, column]
+    place = np.empty_like(below)
+    np.put_along_axis(place, order, below, axis=0)
+    predicted = None
+    for i in np.flatnonzero(nominal & (n_points > 0)).tolist():
+        if predicted is None:
+            sample = rows.take_rows(taken) if isinstance(rows, EncodedTable) else rows[taken]
+            predicted = deviations(forest, sample)
+        here = ~np.isnan(numbers[:, i])
+        own, levels = place[here, i], n_points[i]
+        means = np.stack([predicted[here][own == level].mean(axis=0) for level in range(levels)])
+        by_mean = _order_of(means)
+        points[:levels, i] = points[by_mean, i]
+        place[here, i] = np.argsort(by_mean)[own]
+    return points, place, n_points
 
 
 def _order_of(means: FloatArray) -> IntArray:
@@ -385,8 +464,7 @@ def _effect(
     points: FloatArray,
     effects: FloatArray,
     missing: FloatArray | None,
-    n_rows: int,
-    **choices: int,
+    metadata: Mapping[str, Any],
 ) -> FeatureEffect:
     labels = forest.schema.labels.get(j)
     names = () if labels is None else tuple(str(labels[int(code)]) for code in points)
@@ -399,5 +477,5 @@ def _effect(
         values=effects,
         classes=class_names(forest),
         missing=missing,
-        metadata=metadata_of(forest, method, n_effect_rows=n_rows, **choices),
+        metadata=metadata,
     )

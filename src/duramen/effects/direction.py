@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from duramen.data import EncodedTable, LearningSet
+from duramen.data.target import midranks
 from duramen.effects.association import (
     between_categories,
     highest_category,
@@ -19,9 +22,10 @@ from duramen.effects.association import (
 )
 from duramen.effects.curves import (
     POINTS,
+    Rows,
     effect_within_strata,
-    has_value,
     local_effects,
+    numbers_of,
     read_rows,
 )
 from duramen.effects.interactions import interaction_p_value, main_effects, pair_strengths
@@ -41,6 +45,7 @@ _TREES = 200
 _PAIRED = 6
 _PAIR_ROWS = 50
 _NAMED = 10  # classes that a message lists
+_AT_ONCE = 1 << 20  # codes of columns that are tested together
 _LEAST_H = 0.1  # a hundredth of the variance of the joint effect
 _FUNCTION = "describe_effects"
 
@@ -179,18 +184,13 @@ def describe_effects(
     ['up', 'down', 'no direction']
     """
     grown = forest_of(forest, _FUNCTION, data, survival=True)
-    grown, rows, n_threads = read_rows(grown, data, _FUNCTION, max_rows, n_jobs)
+    grown, rows, taken, n_threads = read_rows(grown, data, _FUNCTION, max_rows, n_jobs)
     columns = checks.places_of(features, grown.names, f"{_FUNCTION}: features")
-    columns = [j for j in columns if has_value(grown, rows, j).any()]
-    relevant = () if relevant is None else relevant
-    confirmed = frozenset(j for j in columns if grown.names[j] in relevant)
     # Target of an output: the numbers, the survival, or an indicator of the class.
     values, exchangeability = np.asarray(data.target.values), data.exchangeability
     targets = values[:, None]
     if grown.classes is not None:
-        targets = values[:, None] == np.arange(len(grown.classes))
-    if not data.target.censored:
-        targets = targets.astype(np.float64)
+        targets = (values[:, None] == np.arange(len(grown.classes))).astype(np.int64)
     cells, strata = exchangeability.exchanged(values), exchangeability.strata
     labels = [] if grown.classes is None else list(map(str, grown.classes.tolist()))
     outputs = list(range(targets.shape[1]))
@@ -205,16 +205,24 @@ def describe_effects(
         outputs = [labels.index(str(pos_label))]
     elif len(labels) == 2:
         outputs = [labels.index(data.target.default_positive[0])]
-    effects, claims = dict[int, FeatureEffect](), dict[int, list[_Claim]]()
-    for j in columns:
-        if strata is None:
-            effects[j] = local_effects(grown, rows, j, POINTS, n_threads)
-        else:
-            numbers: FloatArray = targets.astype(np.float64)
-            if data.target.censored:
-                numbers = residuals(values, cells)[:, None]
-            effects[j] = effect_within_strata(grown, data.table, j, numbers, strata)
-        claims[j] = _claims(data, effects[j], j, targets, outputs, cells)
+    if strata is None:
+        effects = local_effects(grown, rows, taken, columns, POINTS, n_threads)
+    else:
+        numbers: FloatArray = targets.astype(np.float64)
+        if data.target.censored:
+            numbers = residuals(values, cells)[:, None]
+        effects = {
+            j: effect_within_strata(grown, data.table, j, numbers, strata)
+            for j in columns
+            if not np.isnan(numbers_of(grown, rows, taken, [j])).all()
+        }
+    trends = _trends(data, effects, targets[:, outputs], cells)
+    claims = {
+        j: _claims(data, effect, j, targets, outputs, cells, trends.get(j))
+        for j, effect in effects.items()
+    }
+    relevant = frozenset(() if relevant is None else relevant)
+    confirmed = frozenset(j for j in effects if grown.names[j] in relevant)
     # Benjamini and Hochberg over the features that a test found, Bonferroni for the others.
     ranked = sorted(min((claim[0] for claim in claims[j]), default=1.0) for j in confirmed)
     bounds = enumerate(ranked, 1)
@@ -222,10 +230,11 @@ def describe_effects(
     directions = {name: Direction(name) for name in features}
     for j, effect in effects.items():
         level = level_confirmed if j in confirmed else LEVEL / grown.n_features
-        reach = np.ptp(effect.values, axis=0)
-        supported = (claim for claim in claims[j] if claim[0] <= level)
-        largest = max(outputs, key=reach.__getitem__)
-        _, kind, output, category = next(supported, (1.0, "none", largest, ""))
+        supported = [claim for claim in claims[j] if claim[0] <= level]
+        if not supported:
+            reach = np.ptp(effect.values, axis=0)
+            supported = [(1.0, "none", max(outputs, key=reach.__getitem__), "")]
+        _, kind, output, category = supported[0]
         directions[effect.name] = Direction(
             effect.name,
             kind,
@@ -236,11 +245,38 @@ def describe_effects(
             effect=effect,
         )
     # Features without a direction, whose interaction is stronger than they are alone.
-    for j, k in _interactions(grown, rows, data, columns, confirmed, n_threads):
+    undirected = {j for j in effects if directions[grown.names[j]].kind == "none"}
+    partners = _interactions(grown, rows, taken, data, [*effects], undirected, confirmed, n_threads)
+    for j, k in partners.items():
         name, partner = grown.names[j], grown.names[k]
-        if directions[name].kind == "none":
-            directions[name] = replace(directions[name], kind="interaction", partner=partner)
+        directions[name] = replace(directions[name], kind="interaction", partner=partner)
     return tuple(directions[name] for name in features)
+
+
+def _trends(
+    data: LearningSet[EncodedTable],
+    effects: Mapping[int, FeatureEffect],
+    targets: NDArray[Any],
+    cells: IntArray | None,
+) -> dict[int, tuple[FloatArray, FloatArray]]:
+    """Return the trends of targets, of shape (n, k), in features that are not nominal."""
+    table, groups = data.table, data.exchangeability.groups
+    trends = dict[int, tuple[FloatArray, FloatArray]]()
+    together = defaultdict[bytes, list[int]](list)  # features that are missing in the same rows
+    for j, effect in effects.items():
+        if effect.kind != "nominal":
+            lacking = table.codes(j) == len(table.values(j)) if table.missing[j] else False
+            together[np.packbits(lacking).tobytes()].append(j)
+    at_once = max(1, _AT_ONCE // table.n_rows)
+    for columns in together.values():
+        present = np.flatnonzero(table.codes(columns[0]) < len(table.values(columns[0])))
+        rows = [None if array is None else array[present] for array in (cells, groups)]
+        for start in range(0, len(columns), at_once):
+            some = columns[start : start + at_once]
+            codes = np.stack([table.codes(j)[present] for j in some], axis=1).astype(np.int64)
+            tests = trend(codes, targets[present], *rows, censored=data.target.censored)
+            trends |= dict(zip(some, zip(*tests, strict=True), strict=True))
+    return trends
 
 
 def _claims(
@@ -250,85 +286,102 @@ def _claims(
     targets: NDArray[Any],
     outputs: list[int],
     cells: IntArray | None,
+    trends: tuple[FloatArray, FloatArray] | None,
 ) -> list[_Claim]:
     """Return the directions that the effect of one feature by itself may have.
 
     Those of the output that it has the largest effect on come first; without any effect, the one
     with the smallest p-value. P-values are adjusted for the number of outputs, and of directions.
+    `trends` are correlations and p-values of all outputs; none for a nominal feature.
     """
-    table, groups = data.table, data.exchangeability.groups
-    codes, present = table.codes(j), table.codes(j) < len(table.values(j))
-    codes = codes[present].astype(np.int64)
-    strata, groups = (None if rows is None else rows[present] for rows in (cells, groups))
-    claims, n = list[_Claim](), len(outputs)
-    reach, censored = np.ptp(effect.values, axis=0), data.target.censored
-    flat = not reach.any()
-    for output in sorted(outputs, key=lambda output: -reach[output]):
-        curve, y = effect.values[:, output], targets[present, output]
-        if effect.kind == "nominal":
-            code = highest_category(codes, y, strata, censored=censored)
+    censored, n, claims = data.target.censored, len(outputs), list[_Claim]()
+    reach = effect.values.max(axis=0) - effect.values.min(axis=0)
+    flat, in_order = not reach.any(), sorted(range(n), key=lambda i: -reach[outputs[i]])
+    if flat and trends is not None:
+        tests = zip(outputs, *(part.tolist() for part in trends), strict=True)
+        claims = [(2 * n * p, "up" if rho > 0 else "down", k, "") for k, rho, p in tests if rho]
+        return sorted(claims, key=lambda claim: claim[0])
+    table, codes, y = data.table, data.table.codes(j).astype(np.int64), targets
+    rows = [cells, data.exchangeability.groups]
+    if table.missing[j]:
+        present = codes < len(table.values(j))
+        codes, y = codes[present], y[present]
+        rows = [None if array is None else array[present] for array in rows]
+    if trends is None:
+        for output in (outputs[i] for i in in_order):
+            own, curve = y[:, output], effect.values[:, output]
+            code = highest_category(codes, own, rows[0], censored=censored)
             highest = str(table.labels[j][code])
             if flat or effect.labels[int(curve.argmax())] == highest:
-                p_value = between_categories(codes, y, strata, groups, censored=censored)[1]
+                p_value = between_categories(codes, own, *rows, censored=censored)[1]
                 claims.append((n * p_value, "categories", output, highest))
-            continue
-        slope = 0.0 if flat else _monotonicity(effect, curve, table, j, codes)
-        rho, p_value = trend(codes, y, strata, groups, censored=censored)
-        if not flat and abs(slope) < _MONOTONE:
-            turn = turn_p_value(codes, y, strata, groups, censored=censored)
-            claims.append((n * turn, "non-monotone", output, ""))
-        if (rho if flat else slope) * rho > 0:
-            claims.append((2 * n * p_value, "up" if rho > 0 else "down", output, ""))
-    return sorted(claims, key=lambda claim: claim[0]) if flat else claims
+        return sorted(claims, key=lambda claim: claim[0]) if flat else claims
+    slopes, turns = _monotonicity(effect, outputs, table, j, np.bincount(codes)), np.ones(n)
+    may_turn = np.abs(slopes) < _MONOTONE
+    if may_turn.any():
+        own = y[:, np.array(outputs)[may_turn]]
+        turns[may_turn] = turn_p_value(codes, own, *rows, censored=censored)
+    for i in in_order:
+        rho, p_value = (float(part[i]) for part in trends)
+        claims.append((n * float(turns[i]), "non-monotone", outputs[i], ""))
+        if slopes[i] * rho > 0:
+            claims.append((2 * n * p_value, "up" if rho > 0 else "down", outputs[i], ""))
+    return claims
 
 
 def _monotonicity(
-    effect: FeatureEffect, curve: FloatArray, table: EncodedTable, j: int, codes: NDArray[Any]
-) -> float:
-    """Return the Gini correlation, over the rows, of an effect with the ranks of its feature.
+    effect: FeatureEffect, outputs: list[int], table: EncodedTable, j: int, sizes: IntArray
+) -> FloatArray:
+    """Return the Gini correlations, over the rows, of effects with the ranks of their feature.
 
     The sum, over all pairs of rows, of the effect at the larger value less that at the smaller
     one, as a fraction of the sum of absolute differences: 1 where the effect never falls, also if
     it is a single step beyond which few rows lie, whose rank correlation is small (Schechtman and
-    Yitzhaki 1987).
+    Yitzhaki 1987). `sizes` are the numbers of rows of each code.
     """
-    from scipy.stats import rankdata
-
-    values = codes if effect.labels else np.asarray(table.values(j), dtype=np.float64)[codes]
-    points = effect.points
+    values, points = np.arange(len(sizes), dtype=np.float64), effect.points
     if effect.labels:  # ordinal: the codes that occurred, in their order
         place = {str(label): code for code, label in enumerate(table.values(j).tolist())}
         points = np.array([place[label] for label in effect.labels], dtype=np.float64)
-    at = np.interp(values, points, curve)
-    at -= at.mean()
-    most = float(at @ rankdata(at))
-    return float(at @ rankdata(codes)) / most if most > 0 else 0.0
+    else:
+        values = np.asarray(table.values(j)[: len(sizes)], dtype=np.float64)
+    at = np.stack([np.interp(values, points, effect.values[:, output]) for output in outputs])
+    at -= (at @ sizes / sizes.sum())[:, None]
+    order, weighted = np.argsort(at, axis=1), at * sizes
+    most = (np.take_along_axis(weighted, order, axis=1) * midranks(sizes[order])).sum(axis=1)
+    rising = (weighted * midranks(sizes)).sum(axis=1)
+    return np.asarray(np.divide(rising, most, out=np.zeros(len(most)), where=most > 0))
 
 
 def _interactions(
     forest: Forest,
-    rows: FloatArray,
+    rows: Rows,
+    taken: IntArray,
     data: LearningSet[EncodedTable],
     columns: list[int],
+    undirected: set[int],
     confirmed: Collection[int],
     n_threads: int,
-) -> list[tuple[int, int]]:
-    """Return features whose interaction with a partner is stronger than they are alone.
+) -> dict[int, int]:
+    """Return features without a direction that depend on a partner more than on themselves.
 
-    Of the pairs whose interaction the data support, the strongest first.
+    Of the pairs whose interaction the data support, the strongest counts.
     """
-    if len(columns) < 2:
-        return []
+    pairs = [pair for pair in combinations(columns[:_PAIRED], 2) if not undirected.isdisjoint(pair)]
+    if not pairs:
+        return {}
     first = forest.part(0, min(_TREES, forest.n_trees))
-    taken = np.asarray(np.linspace(0, len(rows) - 1, min(_PAIR_ROWS, len(rows))), dtype=np.intp)
-    pairs, strengths, h, mains = pair_strengths(first, rows[taken], columns[:_PAIRED], n_threads)
+    at = np.linspace(0, len(taken) - 1, min(_PAIR_ROWS, len(taken))).astype(np.int64)
+    pairs, strengths, h, mains = pair_strengths(first, rows, taken[at], pairs, n_threads)
     n_confirmed = len([j for j in columns[:_PAIRED] if j in confirmed])
-    interactions, model = list[tuple[int, int]](), None
+    partners, model = dict[int, int](), None
     for (j, k), strength, fraction in zip(pairs, strengths.tolist(), h.tolist(), strict=True):
-        if fraction < _LEAST_H:
+        lacking = [pair for pair in ((j, k), (k, j)) if pair[0] in undirected]
+        lacking = [(a, b) for a, b in lacking if a not in partners and strength > mains[a]]
+        if fraction < _LEAST_H or not lacking:
             continue
         model = model or main_effects(data, columns)
         n = n_confirmed if j in confirmed and k in confirmed else data.table.n_columns
         if interaction_p_value(data, model, j, k) <= LEVEL / (n * (n - 1) / 2):
-            interactions += [(a, b) for a, b in ((j, k), (k, j)) if strength > mains[a]]
-    return interactions
+            partners |= dict(lacking)
+    return partners

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import combinations
+from itertools import chain, combinations
 from typing import Any
 
 import numpy as np
@@ -11,12 +11,12 @@ import numpy as np
 from duramen.data import EncodedTable, LearningSet
 from duramen.data.additive_model import AdditiveModel, additive_model, basis_of
 from duramen.effects.association import intervals
-from duramen.effects.curves import mean_at, read_rows
+from duramen.effects.curves import Rows, mean_at, numbers_of, read_rows
 from duramen.forests.forest import Forest
 from duramen.importances.arguments import forest_of, metadata_of
 from duramen.results.feature_effect import InteractionStrengths
 from duramen.support import checks
-from duramen.support.arrays import FloatArray
+from duramen.support.arrays import FloatArray, IntArray
 from duramen.support.threads import one_blas_thread
 
 ROWS = 100
@@ -90,32 +90,33 @@ def interaction_strength(
     columns = checks.places_of(asked, grown.names, f"{function}: features")
     if len(columns) < 2:
         raise ValueError(f"{function}: features must be two or more, got {len(columns)}.")
-    grown, values, n_threads = read_rows(grown, X, function, max_rows, n_jobs)
-    pairs, strengths, h, mains = pair_strengths(grown, values, columns, n_threads)
+    grown, rows, taken, n_threads = read_rows(grown, X, function, max_rows, n_jobs)
+    every = list(combinations(columns, 2))
+    pairs, strengths, h, mains = pair_strengths(grown, rows, taken, every, n_threads)
     return InteractionStrengths(
         pairs=tuple((grown.names[j], grown.names[k]) for j, k in pairs),
         strengths=strengths,
         h=h,
         mains={grown.names[j]: main for j, main in mains.items()},
-        metadata=metadata_of(grown, function, n_effect_rows=len(values)),
+        metadata=metadata_of(grown, function, n_effect_rows=len(taken)),
     )
 
 
 def pair_strengths(
-    forest: Forest, values: FloatArray, columns: Sequence[int], n_threads: int
+    forest: Forest, rows: Rows, taken: IntArray, pairs: list[tuple[int, int]], n_threads: int
 ) -> tuple[list[tuple[int, int]], FloatArray, FloatArray, dict[int, float]]:
-    """Return the pairs of columns, the strongest first, with strength and H; and main effects."""
+    """Return pairs of columns, the strongest first, with strength and H; and main effects."""
 
     def dependence(at: tuple[int, ...]) -> FloatArray:
         """Return the centered partial dependence on columns at the values of each row, (n, C)."""
-        own = values[:, at]
-        points, place = np.unique(np.where(np.isnan(own), np.inf, own), axis=0, return_inverse=True)
-        points[np.isinf(points)] = np.nan  # missing values are equal to each other
-        effects = mean_at(forest, values, at, points, n_threads)[place.reshape(-1)]
+        own = numbers_of(forest, rows, taken, at, unseen=-1.0)
+        own[np.isnan(own)] = np.inf  # missing values are equal to each other
+        _, first, place = np.unique(own, axis=0, return_index=True, return_inverse=True)
+        donors = np.repeat(taken[first][:, None], len(at), axis=1)
+        effects = mean_at(forest, rows, taken, at, donors, n_threads)[place.reshape(-1)]
         return np.asarray(effects - effects.mean(axis=0))
 
-    alone = {j: dependence((j,)) for j in columns}
-    pairs = list(combinations(columns, 2))
+    alone = {j: dependence((j,)) for j in dict.fromkeys(chain.from_iterable(pairs))}
     numerators, totals = np.zeros(len(pairs)), np.zeros(len(pairs))
     for i, (j, k) in enumerate(pairs):
         together = dependence((j, k))

@@ -95,7 +95,12 @@ def fingerprint(*parts: str | NDArray[Any] | ArrayDigest | None) -> str:
 
 
 def frozen_metadata(owner: str, metadata: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a read-only copy of `metadata` as it will be after saving and loading."""
+    """Return a read-only copy of `metadata` as it will be after saving and loading.
+
+    Metadata that are read-only, such as those that several results share, are such a copy already.
+    """
+    if isinstance(metadata, MappingProxyType):
+        return metadata
     try:
         copy: dict[str, Any] = json.loads(json.dumps(dict(metadata), allow_nan=False))
     except (TypeError, ValueError) as error:
