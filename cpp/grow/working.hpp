@@ -15,6 +15,8 @@
 #include <vector>
 
 #include "data/table.hpp"
+#include "grow/problem.hpp"
+#include "grow/settings.hpp"
 #include "grow/split/entry_bits.hpp"
 #include "grow/split/ordered_entries.hpp"
 #include "grow/value_samples.hpp"
@@ -38,17 +40,18 @@ class Working {
  public:
   using Code = std::conditional_t<std::numeric_limits<T>::is_integer, T, std::uint32_t>;
 
-  // With `by_rows`, small nodes are to read sparse columns from their entries row after row.
-  explicit Working(const Table& table, bool by_rows = false, EntryOrders<T> orders = {})
-      : table_(table),
-        n_rows_(table.n_rows),
-        n_columns_(table.n_columns),
+  explicit Working(const Problem& problem, EntryOrders<T> orders = {})
+      : table_(problem.table),
+        n_rows_(problem.table.n_rows),
+        n_columns_(problem.table.n_columns),
         orders_(std::move(orders)) {
+    const Table& table = problem.table;
     dense_ = sizeof(T) == 1 && n_rows_ <= kDenseRows;
     stride_ = dense_ ? (n_rows_ + kLane - 1) / kLane * kLane : n_rows_;
     std::size_t n_here = n_columns_;  // columns that lie here
     if (n_rows_ > kDenseRows && table.any_sparse()) n_here = leave_sparse();
-    if (any_sparse() && by_rows) entry_rows_ = EntryRows::of(table, n_columns_ - n_here);
+    if (any_sparse() && subtrees_pay(problem))
+      entry_rows_ = EntryRows::of(table, n_columns_ - n_here);
     if (any_sparse()) note_values();
     const T* in_place = dense_ ? nullptr : contiguous();
     if (in_place == nullptr) {
@@ -79,12 +82,19 @@ class Working {
       }
     }
     const bool fits = n_rows_ * n_columns_ * sizeof(T) <= kRowMajorBytes;
-    if (!dense_ && !any_sparse() && fits) transpose();
+    if (dense_ || any_sparse() || !fits) return;
+    const Settings& settings = problem.settings;
+    const std::size_t least = std::max(settings.min_samples_split, 2 * settings.min_samples_leaf);
+    const std::size_t most = rows_that_pay(problem);
+    if (most < least) return;  // saves a third of 50 trees on 28,501 genotypes
+    transpose();
+    most_by_row_ = most;
   }
 
   // Of columns that are not sparse.
   const T* column(std::size_t j) const { return columns_ + place(j) * stride_; }
-  const T* rows() const { return row_major_.empty() ? nullptr : row_major_.data(); }
+  const T* rows() const { return row_major_.data(); }
+  std::size_t most_by_row() const { return most_by_row_; }  // rows of nodes that are read from them
   const EntryRows& entry_rows() const { return *entry_rows_; }  // perhaps none
   std::size_t n_columns() const { return n_columns_; }
   std::size_t stride() const { return stride_; }
@@ -160,6 +170,18 @@ class Working {
     for (std::size_t at = 0; at < value_stride_ * sizeof(float); at += kLineBytes) {
       prefetch_line(values + at);
     }
+  }
+  // Whether the columns are not in the cache, and each takes a few lines.
+  bool few_lines() const {
+    constexpr std::size_t kMostLines = 32;
+    constexpr std::size_t kCache = std::size_t{1} << 20;
+    return std::is_integral_v<T> && !dense_ && !any_sparse() &&
+           stride_ * sizeof(T) <= kMostLines * kLineBytes &&
+           stride_ * n_columns_ * sizeof(T) > kCache;
+  }
+  void prefetch_column(std::size_t j) const {
+    const char* codes = reinterpret_cast<const char*>(column(j));
+    for (std::size_t at = 0; at < stride_ * sizeof(T); at += kLineBytes) prefetch_line(codes + at);
   }
   // Asks for where a sparse column lies, and for its bits and the codes of its entries.
   void prefetch_byte_entries(std::size_t j) const { prefetch_line(byte_entries_.data() + j); }
@@ -263,6 +285,19 @@ class Working {
     }
   }
 
+  // Nodes whose rows fit the cache are read from the rows: children find them there again. So are
+  // larger ones whose candidates are read together, where these lie in more cache lines than the
+  // rows.
+  static std::size_t rows_that_pay(const Problem& problem) {
+    constexpr std::size_t kBytes = std::size_t{1} << 19;
+    constexpr std::size_t kBytesOfLarger = std::size_t{1} << 21;
+    const std::size_t p = std::max<std::size_t>(problem.table.n_columns, 1);
+    const std::size_t most = kBytes / (p * sizeof(T));
+    if (std::is_integral_v<T>) return most;
+    const std::size_t of_few_lines = problem.settings.max_features * problem.table.n_rows / p;
+    return std::max(most, std::min(kBytesOfLarger / (p * sizeof(T)), of_few_lines));
+  }
+
   void transpose() {
     fill_large(row_major_, n_rows_ * n_columns_);
     constexpr std::size_t kTile = 32;
@@ -300,6 +335,7 @@ class Working {
   const T* columns_ = nullptr;
   std::vector<T> storage_;
   std::vector<T> row_major_;
+  std::size_t most_by_row_ = 0;
   std::vector<float> rounded_;
   std::vector<std::uint8_t> collides_, exact_;
   std::optional<ValueSamples> samples_;

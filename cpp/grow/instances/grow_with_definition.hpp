@@ -9,7 +9,6 @@
 #include "grow/grower.hpp"
 #include "grow/instances/grow_with.hpp"
 #include "grow/parts.hpp"
-#include "grow/split/entry_bits.hpp"
 #include "grow/split/ordered_entries.hpp"
 #include "grow/working.hpp"
 
@@ -23,7 +22,7 @@ Trees grow_with(const GrowthOrder& order) {
       orders = EntryOrders<T>(order.problem);
     }
   }
-  const Working<T> working(order.problem.table, subtrees_pay(order.problem), std::move(orders));
+  const Working<T> working(order.problem, std::move(orders));
   if constexpr (std::is_same_v<T, std::uint8_t> && std::is_same_v<Node, ClassNode<std::int32_t>>) {
     if (bits_suit(order.problem)) return grow_bits(order, working);
   }

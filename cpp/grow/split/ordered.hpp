@@ -121,7 +121,8 @@ class OrderedSplits {
           });
         }
         if constexpr (std::is_same_v<T, std::uint8_t>) {
-          if (columns_.working.dense() &&
+          const bool may_differ = columns_.table.n_codes(column) >= node.n_rows();
+          if (columns_.working.dense() && may_differ &&
               bytes_.find_best(node, column, columns_.working.column(column), rows, random, best)) {
             return true;
           }
@@ -145,8 +146,8 @@ class OrderedSplits {
         const std::uint32_t n_codes = columns_.table.n_codes(column);
         if (columns_.sums.suits(node, n_codes)) {
           columns_.sums.add(node, column, rows, n_codes, columns_.gathered);
-          return sorted_.find_best_by_code(node, column, T{0}, n_codes, columns_.sums, random, best,
-                                           n_scored);
+          return sorted_.find_best_by_code(node, column, T{0}, n_codes, false, columns_.sums,
+                                           random, best, n_scored);
         }
         const NodeEntries<T>& entries = columns_.gathered.entries(column, rows, node.n_rows());
         const auto [low, high] = entries.range();
@@ -155,16 +156,37 @@ class OrderedSplits {
         return true;
       }
     }
+    if constexpr (OrderedColumns<T, Node>::kEntriesPossible && std::is_integral_v<T>) {
+      const std::uint32_t n_values = columns_.table.n_values(column);
+      const bool may_miss = columns_.table.missing[column] != 0;
+      if (columns_.may_add_up(node, column)) {
+        columns_.gathered.with_reader(column, rows, node.n_rows(), [&](auto read) {
+          columns_.sums.add_dense(node, columns_.table.n_codes(column), read);
+        });
+        return sorted_.find_best_by_code(node, column, T{0}, n_values, may_miss, columns_.sums,
+                                         random, best, n_scored);
+      }
+      if constexpr (Node::kClasses) {
+        if (columns_.may_add_up_classes(node, column)) {
+          return columns_.gathered.with_reader(column, rows, node.n_rows(), [&](auto read) {
+            return sorted_.find_best_by_class(node, column, n_values, may_miss, read, random, best,
+                                              n_scored);
+          });
+        }
+      }
+    }
     const auto [low, high] = gather_range(column, rows, node.n_rows());
     if (low == high) return false;
     const bool some_missing =
         columns_.table.missing[column] != 0 && high == columns_.missing_code(column);
     if constexpr (OrderedColumns<T, Node>::kEntriesPossible && std::is_integral_v<T>) {
       const std::uint32_t n_codes = static_cast<std::uint32_t>(high - low) + 1;
-      if (!some_missing && columns_.sums.suits_span(node, n_codes)) {
-        columns_.sums.add_codes(node, codes(), low, n_codes);
-        return sorted_.find_best_by_code(node, column, low, n_codes, columns_.sums, random, best,
-                                         n_scored);
+      if (!some_missing && columns_.by_entries && columns_.sums.suits_span(node, n_codes)) {
+        columns_.sums.add_dense(node, n_codes, [from = codes(), low = low](std::uint32_t i) {
+          return static_cast<std::uint32_t>(from[i] - low);
+        });
+        return sorted_.find_best_by_code(node, column, low, n_codes, false, columns_.sums, random,
+                                         best, n_scored);
       }
     }
     sorted_.find_best(node, column, codes(), low, high, some_missing, random, best, n_scored);

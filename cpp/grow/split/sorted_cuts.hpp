@@ -103,28 +103,70 @@ class SortedCuts {
     choose(node, column, begin, end, false, random, best, n_scored);
   }
 
-  // The same where rows are added up by code, of which `low` is the first. False where the column
-  // is constant.
-  bool find_best_by_code(const Node& node, std::size_t column, T low, std::uint32_t n_codes,
-                         CodeSums<T, Node>& sums, Random& random, Split& best,
+  // The same where rows were added up by code, from `low` on: cuts between equal codes are not
+  // scored at all. The code behind the values stands for missing, if `may_miss`. False where the
+  // column is constant.
+  bool find_best_by_code(const Node& node, std::size_t column, T low, std::uint32_t n_values,
+                         bool may_miss, CodeSums<T, Node>& sums, Random& random, Split& best,
                          std::uint64_t& n_scored) {
-    const std::uint32_t n = node.n_rows();
-    const std::uint32_t leaf = settings_.min_samples_leaf;
-    std::uint32_t begin = 0;
-    std::uint32_t end = 0;
-    std::uint32_t n_items = 0;
-    typename CodeSums<T, Node>::Sum first;
-    for (std::uint32_t code = 0; code < n_codes; ++code) {
-      const auto of_code = sums.take(code);
+    using Sum = typename CodeSums<T, Node>::Sum;
+    const Sum missing = may_miss ? sums.take(n_values) : Sum{};
+    CodeItems items(node.n_rows(), missing.n_rows(), settings_.min_samples_leaf);
+    Sum first;
+    for (std::uint32_t code = 0; code < n_values; ++code) {
+      const Sum of_code = sums.take(code);
       if (of_code.empty()) continue;
       first += of_code;
-      sorted_[n_items] = static_cast<T>(low + code);
-      note_first(n_items, first.weight(), first.sum());
-      begin += first.n_rows() < leaf ? 1 : 0;
-      end += n - first.n_rows() >= leaf ? 1 : 0;
-      ++n_items;
+      sorted_[items.size] = static_cast<T>(low + code);
+      note_first(items.size, first.weight(), first.sum());
+      items.add(of_code.n_rows());
     }
-    return take_best_of(node, column, n_items, begin, end, random, best, n_scored);
+    const auto score = [&](bool missing_first, std::uint32_t n_cuts) {
+      if (missing_first) add_to_firsts(0, items.size, missing.weight(), missing.sum());
+      score_firsts(node, n_cuts);
+    };
+    return take_best_of(node, column, items, low + n_values, score, random, best, n_scored);
+  }
+
+  // The same of any number of classes, whose weights are added up by code here: read(i) is the code
+  // of row i.
+  template <class Read>
+  bool find_best_by_class(const Node& node, std::size_t column, std::uint32_t n_values,
+                          bool may_miss, Read&& read, Random& random, Split& best,
+                          std::uint64_t& n_scored) {
+    const std::size_t n_classes = node.n_groups();
+    const std::uint32_t n_codes = n_values + (may_miss ? 1 : 0);
+    by_class_.assign(n_codes * n_classes, Weight{0});
+    rows_by_code_.assign(n_codes, 0U);
+    for (std::uint32_t i = 0; i < node.n_rows(); ++i) {
+      const std::uint32_t code = read(i);
+      ++rows_by_code_[code];
+      by_class_[code * n_classes + node.groups()[i]] += node.weights()[i];
+    }
+    const std::uint32_t n_missing = may_miss ? rows_by_code_[n_values] : 0;
+    CodeItems items(node.n_rows(), n_missing, settings_.min_samples_leaf);
+    for (std::uint32_t code = 0; code < n_values; ++code) {
+      if (rows_by_code_[code] == 0) continue;
+      sorted_[items.size] = static_cast<T>(code);
+      items.add(rows_by_code_[code]);
+    }
+    const auto score = [&](bool missing_first, std::uint32_t n_cuts) {
+      node.with_terms([&](auto terms) {
+        ClassMoves<decltype(terms)> moves(node, terms, counts_);
+        const auto move = [&](std::uint32_t code) {
+          const Weight* of_code = by_class_.data() + code * n_classes;
+          for (std::uint32_t k = 0; k < n_classes; ++k) {
+            if (of_code[k] != Weight{0}) moves.move(k, of_code[k]);
+          }
+        };
+        if (missing_first) move(n_values);
+        for (std::uint32_t i = 0; i < n_cuts; ++i) {
+          move(sorted_[i]);
+          scores_[i] = moves.score();
+        }
+      });
+    };
+    return take_best_of(node, column, items, n_values, score, random, best, n_scored);
   }
 
   // The same where the entries of the whole column are at hand in the order of their codes.
@@ -231,14 +273,58 @@ class SortedCuts {
                     std::uint64_t& n_scored) {
     if (sorted_[0] == sorted_[n_items - 1]) return false;
     if (begin >= end) return true;
-    if constexpr (Node::kClasses) {
-      node.with_terms([&](auto terms) { score_two_classes(node, terms, n_items - 1); });
-    } else {
-      score_moments(node, n_items - 1);
-    }
+    score_firsts(node, n_items - 1);
     ties_ = 0;
     choose(node, column, begin, end, false, random, best, n_scored);
     return true;
+  }
+
+  // The codes of a node that are not missing, in order, as items: and of the cuts behind them the
+  // first that leaves enough rows on both sides, and the one behind the last such cut, with the
+  // missing rows in child 1 and in child 0.
+  struct CodeItems {
+    CodeItems(std::uint32_t n_rows, std::uint32_t n_missing_, std::uint32_t leaf)
+        : n(n_rows), n_missing(n_missing_), least(leaf) {}
+    void add(std::uint32_t n_rows) {
+      n_first += n_rows;
+      ++size;
+      for (const bool missing_first : {false, true}) {
+        const std::uint32_t n_child = n_first + (missing_first ? n_missing : 0);
+        begin[missing_first] += n_child < least ? 1 : 0;
+        end[missing_first] += n - n_child >= least ? 1 : 0;
+      }
+    }
+
+    std::uint32_t n, n_missing, least;
+    std::uint32_t size = 0, n_first = 0;
+    std::uint32_t begin[2] = {0, 0}, end[2] = {0, 0};
+  };
+
+  // The same of codes; score(missing_first, n_cuts) scores the first cuts.
+  template <class Score>
+  bool take_best_of(const Node& node, std::size_t column, const CodeItems& items,
+                    std::uint32_t n_values, Score&& score, Random& random, Split& best,
+                    std::uint64_t& n_scored) {
+    if (items.size == 0 || (items.size == 1 && items.n_missing == 0)) return false;
+    sorted_[items.size] = static_cast<T>(n_values);  // behind the last cut
+    ties_ = 0;
+    for (const bool missing_first : {false, true}) {
+      if (missing_first && items.n_missing == 0) break;
+      const std::uint32_t begin = items.begin[missing_first];
+      const std::uint32_t end = items.end[missing_first];
+      if (begin >= end) continue;
+      score(missing_first, end);
+      choose(node, column, begin, end, missing_first, random, best, n_scored);
+    }
+    return true;
+  }
+
+  void score_firsts(const Node& node, std::uint32_t n_cuts) {
+    if constexpr (Node::kClasses) {
+      node.with_terms([&](auto terms) { score_two_classes(node, terms, n_cuts); });
+    } else {
+      score_moments(node, n_cuts);
+    }
   }
 
   // Scores every cut along order_. Rows n_seen.. are missing: behind the last cut, or, with
@@ -491,7 +577,8 @@ class SortedCuts {
   std::uint32_t ties_ = 0;  // cuts of the column that are as good as the best
   std::vector<std::uint32_t> order_;
   std::vector<T> sorted_;
-  std::vector<Weight> firsts_, counts_, others_;
+  std::vector<Weight> firsts_, counts_, others_, by_class_;
+  std::vector<std::uint32_t> rows_by_code_;
   std::vector<Pair<Weight>> pairs_, pair_sums_;
   std::vector<double> scores_, sums_;
   NodeRows<std::uint32_t> weighted_targets_;  // of EntryOrders
