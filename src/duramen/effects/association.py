@@ -58,7 +58,7 @@ def trend(
     if n < 3 or not varies.any() or not varying:
         return statistics.reshape(shape)[()], p_values.reshape(shape)[()]
     codes = codes[:, varies]
-    x, least = _ranks(codes), np.zeros(1)
+    x, least = _ranks(codes)[0], np.zeros(1)
     if not censored:
         least = _order_probability(codes, strata, groups)
         of_targets = _order_probability(y, strata, groups)
@@ -76,16 +76,17 @@ def trend(
             if not censored:
                 centered, ranks = (
                     np.square(centered_within(part, strata)).sum(axis=0)
-                    for part in (x, _ranks(y[:, [k]]))
+                    for part in (x, _ranks(y[:, [k]])[0])
                 )
                 statistic = total / np.maximum(np.sqrt(centered * ranks), 1.0)
         elif censored:
-            score, variance = _log_rank(x / 2, y[:, k], along=True)
+            score, variance = _log_rank(x / 2, y[:, k], diagonal=True)
             known = variance > _LEAST_VARIANCE * n
-            statistic = np.divide(score, np.sqrt(variance), out=np.zeros(len(score)), where=known)
+            deviation = np.sqrt(np.maximum(variance, 0.0))  # rounding may be negative
+            statistic = np.divide(score, deviation, out=np.zeros(len(score)), where=known)
             p_value = 2.0 * ndtr(-np.abs(statistic))
         else:
-            ranks = _ranks(y[:, [k]])
+            ranks = _ranks(y[:, [k]])[0]
             slope = (x * ranks).sum(axis=0) / squares
             residual = ranks - slope * x
             variance = np.maximum(
@@ -130,7 +131,7 @@ def between_categories(
     elif censored:
         statistic, degrees = _quadratic_form(*_log_rank(indicators, y))
     else:
-        ranks, degrees = _ranks(y[:, None])[:, 0], len(levels) - 1
+        ranks, degrees = _ranks(y[:, None])[0][:, 0], len(levels) - 1
         between = np.square(np.bincount(codes, ranks)[levels]) / sizes[levels]
         statistic = (len(y) - 1) * float(between.sum() / (ranks @ ranks))
     return statistic, float(chdtrc(degrees, statistic)) if degrees else 1.0
@@ -191,25 +192,16 @@ def intervals(codes: IntArray, at_most: int) -> IntArray:
     return group[place]
 
 
-def _ranks(codes: NDArray[Any]) -> FloatArray:
-    """Return twice the centered midrank of each row of columns, shape (n, m)."""
-    codes = _dense(codes)
-    return np.take_along_axis(midranks(_counts(codes)).T, codes, axis=0)
-
-
-def _dense(columns: NDArray[Any]) -> IntArray:
-    """Return codes of columns that may hold numbers, which keep their order."""
-    if columns.dtype.kind != "f":
-        return columns.astype(np.int64, copy=False)
-    codes = [np.unique(column, return_inverse=True)[1] for column in columns.T]
-    return np.stack(codes, axis=1)
-
-
-def _counts(codes: IntArray) -> IntArray:
-    """Return the number of rows of each code of columns, shape (m, V)."""
-    (n_columns, width) = codes.shape[1], int(codes.max()) + 1
-    places = (codes + width * np.arange(n_columns)).reshape(-1)
-    return np.bincount(places, minlength=n_columns * width).reshape(n_columns, width)
+def _ranks(columns: NDArray[Any]) -> tuple[FloatArray, IntArray]:
+    """Return twice the centered midranks of columns, (n, m), and the rows of each value, (m, V)."""
+    if columns.dtype.kind == "f":  # numbers to codes
+        places = [np.unique(column, return_inverse=True)[1] for column in columns.T]
+        columns = np.stack(places, axis=1)
+    codes: IntArray = columns.astype(np.int64, copy=False)
+    n_columns, width = codes.shape[1], int(codes.max()) + 1
+    cells = (codes + width * np.arange(n_columns)).reshape(-1)
+    counts = np.bincount(cells, minlength=n_columns * width).reshape(n_columns, width)
+    return np.take_along_axis(midranks(counts).T, codes, axis=0), counts
 
 
 def _order_probability(
@@ -221,17 +213,17 @@ def _order_probability(
     """
     from scipy.special import gammaln
 
-    columns = _dense(columns)
+    ranks, counts = _ranks(columns)
     if groups is not None:
         _, first, place = np.unique(groups, return_index=True, return_inverse=True)
-        sizes = np.bincount(place)
-        means = [np.bincount(place, ranks) / sizes for ranks in _ranks(columns).T]
-        columns, strata = _dense(np.stack(means, axis=1)), None if strata is None else strata[first]
-    log_orders = gammaln(len(columns) + 1)
+        means = [np.bincount(place, own) / np.bincount(place) for own in ranks.T]
+        ranks, counts = _ranks(np.stack(means, axis=1))
+        strata = None if strata is None else strata[first]
+    log_orders = gammaln(len(ranks) + 1)
     if strata is not None:
         log_orders = gammaln(np.bincount(strata) + 1).sum()
-        columns = _dense(columns + (int(columns.max()) + 1.0) * strata[:, None])
-    log_orders = log_orders - gammaln(_counts(columns) + 1).sum(axis=1)
+        counts = _ranks(ranks + 2.0 * (len(ranks) + 1) * strata[:, None])[1]
+    log_orders = log_orders - gammaln(counts + 1).sum(axis=1)
     return np.asarray(np.minimum(1.0, 2.0 * np.exp(-log_orders)))
 
 
@@ -247,7 +239,7 @@ def _scores(
     residuals of Cox's model, whose sums are the log-rank scores.
     """
     if not censored:
-        return centered_within(columns, strata) * centered_within(_ranks(y[:, None]), strata)
+        return centered_within(columns, strata) * centered_within(_ranks(y[:, None])[0], strata)
     means, expected = _at_risk(columns, y, strata)
     observed = (y % 2 == 1)[:, None] * (columns - means)
     return np.asarray(observed - (columns * expected[:, :1] - expected[:, 1:]))
@@ -323,11 +315,11 @@ def _at_risk(
 
 
 def _log_rank(
-    columns: FloatArray, y: NDArray[Any], *, along: bool = False
+    columns: FloatArray, y: NDArray[Any], *, diagonal: bool = False
 ) -> tuple[FloatArray, FloatArray]:
     """Return the log-rank scores of columns, shape (k,), and their covariance, (k, k).
 
-    With `along`, only the variances, shape (k,).
+    With `diagonal`, only the variances, shape (k,).
     """
     first, last, occurred = risk_intervals(y)
     events = np.bincount(last, occurred)
@@ -338,6 +330,6 @@ def _log_rank(
     weight = events * (n_at_risk - events) / np.maximum(n_at_risk - 1.0, 1.0)
     sums = np.append(0.0, np.cumsum(weight / n_at_risk))
     of_row = sums[last + 1] - sums[first]
-    if along:
+    if diagonal:
         return scores, of_row @ np.square(columns) - weight @ np.square(means)
     return scores, (columns.T * of_row) @ columns - (means.T * weight) @ means

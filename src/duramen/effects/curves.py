@@ -160,9 +160,10 @@ def local_effects(
     return {
         j: _effect(
             forest,
+            rows,
             j,
             "ale",
-            values_of(forest, rows, j, numbers[points[: n_points[i], i], i]),
+            numbers[points[: n_points[i], i], i],
             curves[i, : n_points[i]],
             absent.get(i),
             metadata,
@@ -198,7 +199,7 @@ def effect_within_strata(
     effects = means[taken] - sizes @ means[taken] / sizes.sum()
     missing = None if present.all() else means[-1]
     metadata = metadata_of(forest, "within_strata", n_effect_rows=len(codes))
-    return _effect(forest, j, "within_strata", points[taken], effects, missing, metadata)
+    return _effect(forest, None, j, "within_strata", points[taken], effects, missing, metadata)
 
 
 def partial_dependence(
@@ -261,11 +262,11 @@ def partial_dependence(
     if grown.schema.missing[j]:
         donors = np.append(donors, missing_row(grown, rows, j))
     effects = mean_at(grown, rows, taken, (j,), donors[:, None], n_threads) + grown.origin
-    values = values_of(grown, rows, j, numbers[points, 0])
+    values = numbers[points, 0]
     missing = effects[-1] if grown.schema.missing[j] else None
     method = "partial_dependence"
     metadata = metadata_of(grown, method, n_effect_rows=len(taken), n_points=n_points)
-    return _effect(grown, j, method, values, effects[: len(points)], missing, metadata)
+    return _effect(grown, rows, j, method, values, effects[: len(points)], missing, metadata)
 
 
 # --- rows, and predictions where columns of them are replaced -------------------------------------
@@ -346,13 +347,6 @@ def numbers_of(
         else:
             own = rows[taken, j]
             numbers[:, i] = np.where(own < 0, unseen, own) if j in forest.schema.labels else own
-    return numbers
-
-
-def values_of(forest: Forest, rows: Rows, j: int, numbers: FloatArray) -> FloatArray:
-    """Return the values of a numeric column, or the codes of another, for its numbers."""
-    if isinstance(rows, EncodedTable) and j not in forest.schema.labels:
-        return np.asarray(rows.values(j)[numbers.astype(np.int64)], dtype=np.float64)
     return numbers
 
 
@@ -459,6 +453,7 @@ def _order_of(means: FloatArray) -> IntArray:
 
 def _effect(
     forest: Forest,
+    rows: Rows | None,
     j: int,
     method: str,
     points: FloatArray,
@@ -467,6 +462,8 @@ def _effect(
     metadata: Mapping[str, Any],
 ) -> FeatureEffect:
     labels = forest.schema.labels.get(j)
+    if isinstance(rows, EncodedTable) and labels is None:  # points are codes
+        points = np.asarray(rows.values(j)[points.astype(np.int64)], dtype=np.float64)
     names = () if labels is None else tuple(str(labels[int(code)]) for code in points)
     return FeatureEffect(
         name=forest.names[j],
