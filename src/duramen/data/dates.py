@@ -162,8 +162,8 @@ def dates_of(
     >>> read, findings = dates_of({"visit": pa.array(["03.02.2024", "13.02.2024", "?"])})
     >>> read["visit"][1].tolist()
     [0.0, 10.0, nan]
-    >>> findings[0].message[:69]
-    "column 'visit' has dates as text, such as '03.02.2024' (day before mon"
+    >>> findings[0].message[:75]
+    "column 'visit' has dates as text, such as '03.02.2024' (day before month), "
     """
     read: dict[str, tuple[Dates, FloatArray]] = {}
     findings = list[Finding]()

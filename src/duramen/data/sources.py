@@ -132,7 +132,7 @@ class ArraySource:
     """A NumPy array of two dimensions."""
 
     names: tuple[str, ...] | None = None
-    named = False
+    named: bool = False
     stored: Stored | None = None
 
     def __init__(self, X: NDArray[Any], function: str) -> None:
@@ -167,7 +167,7 @@ class SparseSource:
     """A scipy sparse matrix, whose columns are read from what is stored of them."""
 
     names: tuple[str, ...] | None = None
-    named = False
+    named: bool = False
     matrix: NDArray[Any] | None = None
 
     def __init__(self, X: Any, function: str) -> None:

@@ -15,7 +15,6 @@ from duramen.data.strata import adjusted_means
 from duramen.effects.association import intervals
 from duramen.forests.forest import Forest
 from duramen.forests.prediction import deviations, replacement_changes, same_codes
-from duramen.forests.structure import joined
 from duramen.importances.arguments import class_names, encode_like, forest_of, metadata_of
 from duramen.results.feature_effect import FeatureEffect
 from duramen.support import checks

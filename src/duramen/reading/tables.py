@@ -303,8 +303,9 @@ def read(
         roles = {"event": event, "entry": entry, "strata": strata, "groups": groups}
         roles["sample_weight"] = sample_weight
         table.set_apart(target, roles, covariates, samples_features, drop, task)
-        if task == "regression" or isinstance(table.columns, nw.DataFrame):
-            table.read_dates(date_order, task, kinds, categorical)
+        of_numbers = task == "regression"  # so that the dates of a target are read, too
+        if of_numbers or isinstance(table.columns, nw.DataFrame):
+            table.read_dates(date_order, of_numbers, kinds, categorical)
         if drop_missing_target or missing == "drop":
             table.drop_rows(of_target=drop_missing_target, incomplete=missing == "drop")
         data = table.encoded(
@@ -576,10 +577,10 @@ class _Table:
                 self.row_names = replace(self.row_names, labels=column_of_names.labels)
 
     def read_dates(
-        self, order: DateOrder, task: str, kinds: Any, categorical: Sequence[str]
+        self, order: DateOrder, of_target: bool, kinds: Any, categorical: Sequence[str]
     ) -> None:
         """Read columns of dates and times as numbers, unless they are to be text or categories."""
-        if task == "regression" and self.values is not None:
+        if of_target and self.values is not None:
             read, _ = dates_of({self.target: _arrow(self.values)}, order)
             for how, self.values in read.values():
                 message = f"target {quoted(self.target)} has {how.kind}, read as {how.scale}"
