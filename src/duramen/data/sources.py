@@ -228,6 +228,7 @@ class SparseSource:
 class FrameSource:
     """A pandas, polars or pyarrow table, or any other that narwhals reads eagerly."""
 
+    names: tuple[str, ...] | None
     stored: Stored | None = None
 
     def __init__(self, frame: Any, labels: Sequence[Any], names: tuple[str, ...]) -> None:
