@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from duramen.data.target import midranks
 from duramen.support.arrays import Arrays, FloatArray, IntArray
 
 _ENOUGH = 100  # draws of a randomization test that reach the data, which end it
@@ -279,18 +280,16 @@ def size_correlation(rest: FloatArray, residuals: FloatArray, basis: FloatArray)
 
     Large where the noise varies with the size of a feature. Arguments as for `robust_p_value`.
     """
-    from scipy.stats import rankdata
-
     own, response = residuals - residuals.mean(), rest - rest.mean()
     size = float(own @ own)
     if size <= 0.0:
         return 0.0
     left = response - float(own @ response) / size * own
     taken = np.square(basis).sum(axis=1) + 1.0 / len(rest) + np.square(own) / size
-    ranks = [
-        rankdata(values) - (len(rest) + 1) / 2.0
-        for values in (np.abs(own), np.abs(left) / np.sqrt(np.maximum(1.0 - taken, 1e-6)))
-    ]
+    ranks = list[FloatArray]()  # times 2
+    for values in (np.abs(own), np.abs(left) / np.sqrt(np.maximum(1.0 - taken, 1e-6))):
+        _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
+        ranks.append(midranks(counts)[place])
     scale = float(np.sqrt(np.square(ranks[0]).sum() * np.square(ranks[1]).sum()))
     return float(ranks[0] @ ranks[1]) / scale * np.sqrt(len(rest) - 1.0) if scale > 0 else 0.0
 
