@@ -12,6 +12,14 @@ from contextvars import ContextVar
 from types import EllipsisType
 from typing import Any
 
+SHORT_NAMES = {
+    "n_estimators": "trees",
+    "n_permutations": "permutations",
+    "random_state": "seed",
+    "n_jobs": "jobs",
+}
+"""Short names of options on the command line, by the parameter."""
+
 _DEFAULTS: dict[str, Any] = {
     "display": "html",
     "max_rows": None,

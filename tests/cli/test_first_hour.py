@@ -723,6 +723,81 @@ def test_three_classes_and_a_column_of_many_categories(n_categories, tmp_path):
     assert record["results"]["oob_error"] < 0.25
 
 
+# --- words of the two doors ---
+
+
+def test_names_of_measures_and_selectors_are_taken_as_they_are_printed(tmp_path):
+    csv()(tmp_path / "a.csv")
+    words = [tmp_path / "a.csv", "--target", "y", "--out", tmp_path / "out"]
+    for measures in (("MDI-oob", "MDA"), ("mdi_oob", "mda")):
+        asked = [word for measure in measures for word in ("--measure", measure)]
+        _, record = done(tmp_path / "out", "rank", *words[:3], "--test", "none", *asked)
+        assert record["settings"]["measures"] == ["mdi_oob", "mda"]
+    table = clean()
+    frames = [
+        dm.rank(table, "y", measure=measure, test="none", n_estimators=5).to_frame()
+        for measure in ("MDI-oob", "mdi_oob")
+    ]
+    pd.testing.assert_frame_equal(*frames)
+    assert duramen("select", *words, "--selector", "mRMR").exit_code == 0
+    wrong = duramen("rank", *words, "--measure", "permutation")
+    assert 'Invalid value "permutation" for --measure. Choose from: "mdi", ' in wrong.stderr
+
+
+@one_test
+@pytest.mark.parametrize(
+    ("call", "hint"),
+    [
+        (lambda d: dm.rank(d, target="y"), r"duramen.read: rank\(duramen.read\(..., target=...\)"),
+        (lambda d: dm.compare(d, strata="y"), "one of duramen.read"),
+        (lambda d: dm.rank(d, "y", trees=9), "did you mean n_estimators"),
+        (lambda d: dm.rank(d, "y", seed=9), "did you mean random_state"),
+        (lambda d: dm.context(d, "y", contxt="a"), "did you mean context"),
+        (lambda d: dm.read(d, "y", sep=";"), "did you mean separator"),
+        (lambda d: dm.read(d, "y", header=0), r"help\(duramen.read\)"),
+        (lambda d: dm.select(d, "y", method="boruta"), "Hint: selector='boruta'"),
+        (lambda d: dm.select(d, target="y"), "one of duramen.read"),
+    ],
+)
+def test_a_keyword_that_a_function_does_not_have_has_a_hint(call, hint):
+    with pytest.raises((TypeError, ValueError), match=hint):
+        call(clean())
+
+
+def test_kinds_are_options_in_messages(tmp_path):
+    csv(code=[str(2**60 + i // 2) for i in range(N)])(tmp_path / "a.csv")
+    _, said = looked_at(tmp_path / "a.csv", "--target", "y")
+    assert "treat it as categorical (--categorical code)" in said[-1]
+    assert looked_at(tmp_path / "a.csv", "--target", "y", "--categorical", "code")[0] is not None
+
+
+def test_categories_that_only_new_rows_have_are_named(tmp_path):
+    csv(site=np.where(np.arange(N) % 3, "A", "B"))(tmp_path / "a.csv")
+    frame = pd.read_csv(tmp_path / "a.csv")[:3].assign(site=["A", "C", "D"])
+    frame.to_csv(tmp_path / "new.csv", index=False)
+    result = run(
+        tmp_path, "--target", "y", "--explain-rows", tmp_path / "new.csv", "--out", tmp_path / "out"
+    )
+    assert "--explain-rows: column 'site' has 'C', 'D' in 2 of 3 rows, which no" in result.stderr
+
+
+def test_a_folder_that_cannot_be_made_is_named_with_its_option(tmp_path):
+    csv()(tmp_path / "a.csv")
+    result = run(tmp_path, "--target", "y", "--out", "/proc/out")
+    assert result.exit_code == 2
+    assert "--out /proc/out cannot be created in /proc (" in result.stderr
+    assert "Errno" not in result.stderr
+
+
+def test_enums_of_polars_are_ordinal_as_ordered_categories_are():
+    polars = pytest.importorskip("polars")
+    sizes = polars.Series(["S", "M", "L"] * 4, dtype=polars.Enum(["S", "M", "L"]))
+    table = dm.encode(polars.DataFrame({"size": sizes, "text": ["b", "a", "c"] * 4}))
+    assert (table.kinds, table.values(0).tolist()) == (("ordinal", "nominal"), ["S", "M", "L"])
+    nominal = dm.encode(polars.DataFrame({"size": sizes}), kinds={"size": "nominal"})
+    assert nominal.kinds == ("nominal",)
+
+
 # --- lists of factors ---
 
 # Lines of a list of factors beside the genes g0 .. g11, options, and what the command says of them.

@@ -101,10 +101,10 @@ def frames_of_categories() -> dict[str, object]:
 def test_categories(container: str) -> None:
     X = frames_of_categories()[container]
     by_type = encode(X)
-    assert by_type.kinds == ("ordinal",) if container in {"pandas", "pyarrow"} else ("nominal",)
     in_order = ["low", "mid", "high"]
     sorted_ = sorted(in_order)
-    ordered_by_type = container in {"pandas", "pyarrow"}
+    ordered_by_type = container in {"pandas", "pyarrow", "polars enum"}
+    assert by_type.kinds == (("ordinal",) if ordered_by_type else ("nominal",))
     assert by_type.values(0).tolist() == (in_order if ordered_by_type else sorted_)
     assert encode(X, kinds="nominal").values(0).tolist() == sorted_
     has_order = container in {"pandas", "pyarrow", "polars enum", "pandas unordered"}

@@ -60,6 +60,7 @@ class ComparisonReport(Report):
     evaluation: SelectionEvaluation
 
 
+@checks.hints_on_keywords(read)
 def compare(
     data: Any,
     y: Any = None,

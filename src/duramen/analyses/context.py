@@ -42,6 +42,7 @@ from duramen.results.context_importances import (
     check_level,
 )
 from duramen.results.summary import Column, counted, small
+from duramen.support import checks
 from duramen.support.provenance import references
 from duramen.support.text import fixed, joined, printable, quoted
 
@@ -98,6 +99,7 @@ class ContextReport(Report):
     effects: ContextImportances
 
 
+@checks.hints_on_keywords(read)
 def context(
     data: Any,
     y: Any = None,

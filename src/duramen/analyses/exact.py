@@ -99,6 +99,7 @@ class ExactReport(Report):
     boundaries: tuple[tuple[str, ...], ...] | None
 
 
+@checks.hints_on_keywords(read)
 def exact(
     data: Any,
     y: Any = None,

@@ -70,6 +70,7 @@ class NetworkReport(Report):
     scores: NetworkScores | None
 
 
+@checks.hints_on_keywords(read)
 def network(
     data: Any,
     *,

@@ -44,6 +44,7 @@ from duramen.support import checks
 from duramen.support.text import quoted
 
 
+@checks.hints_on_keywords(read)
 def rank(
     data: Any,
     y: Any = None,

@@ -331,14 +331,18 @@ def _made(
 ) -> tuple[Selector, BaseSelector]:
     """Return the record of the selector that is asked for, and the selector, not fitted."""
     names = [entry.option for entry in catalogue]
-    option = selector.replace("_", "-") if isinstance(selector, str) else selector
+    option = selector.replace("_", "-").lower() if isinstance(selector, str) else selector
     record = catalogue[checks.check_choice("select", "selector", option, names).replace("-", "_")]
     for name, value in {**execution.resources, **parameters}.items():
         passed = value is not None and name not in ("random_state", "n_jobs", "verbose")
         if passed and not record.takes(name):
-            raise ValueError(
-                f"select: {name} does not apply to selector={record.option!r}; leave it out"
-            )
+            if any(entry.takes(name) for entry in catalogue):
+                hint = "; leave it out"
+            elif value in names:
+                hint = f". Hint: selector={value!r}"
+            else:
+                hint = f". {checks.keyword_hint(select, name, (read,))}"
+            raise ValueError(f"select: {name} does not apply to selector={record.option!r}{hint}")
     relevance = parameters.get("relevance", TESTS[0])
     for parameter, test in TEST_OF.items():
         if parameters.get(parameter) is not None and relevance != test:

@@ -7,7 +7,7 @@ import logging
 import os
 import shutil
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from math import isfinite
 from pathlib import Path
@@ -98,27 +98,28 @@ def results_folder(out: Path, command: str) -> Iterator[Path]:
     """
     place, owner = _checked(expanded(out), command), f"duramen {command}: --out {out}"
     folder = beside(place, "part")
-    try:
-        with held(place):
+    with ExitStack() as stack:
+        try:
+            stack.enter_context(held(place))
             _clear_up(place)
-            try:
-                folder.mkdir()
-            except OSError as error:
-                raise OSError(
-                    f"{owner} cannot be created in {place.parent} ({error.strerror}); name another"
-                ) from None
-            try:
-                with naming(out, folder):
-                    yield folder
-                    with uninterrupted():
-                        _move(folder, place)
-            finally:
+            folder.mkdir()
+        except InUseError:
+            raise InUseError(
+                f"{owner} is being written by another run; wait for it, or name another folder"
+            ) from None
+        except OSError as error:
+            raise OSError(
+                f"{owner} cannot be created in {place.parent} "
+                f"({error.strerror or error}); name another"
+            ) from None
+        try:
+            with naming(out, folder):
+                yield folder
                 with uninterrupted():
-                    _remove(folder)
-    except InUseError:
-        raise InUseError(
-            f"{owner} is being written by another run; wait for it, or name another folder"
-        ) from None
+                    _move(folder, place)
+        finally:
+            with uninterrupted():
+                _remove(folder)
 
 
 def _checked(out: Path, command: str) -> Path:

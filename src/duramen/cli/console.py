@@ -32,6 +32,7 @@ typed_choices: dict[tuple[str, str], str] = {}
 """Choices that are typed otherwise than in Python, by the parameter and the name there."""
 _VALUE = r"(?:'[^']*'|\"[^\"]*\"|\[[^\]]*\]|True|[A-Z]+\b|[\d.]+\b)"
 _SETTING = re.compile(rf"\b([a-z_]+)=({_VALUE})(, (?=[a-z_]+={_VALUE}))?")
+_NOMINAL = re.compile(rf"\bkinds=\{{({_VALUE}): 'nominal'\}}")
 _TWICE = re.compile(r"(--[\w-]+)(?: \S+)? \((\1\b[^()]*)\)")  # an option after itself
 _ABOUT = re.compile(r"must |\(--|holds |needs |is missing|is for |has no effect|does not |'")
 _PARAMETER = re.compile(r"(?<![\w'-])[a-z]+(?:_[a-z]+)+(?![\w='(])")  # by its name in Python
@@ -133,6 +134,8 @@ def as_typed(text: str) -> str:
     public = {name for module in modules for name in module.get("__all__", ())}
     catalogues = [module["catalogue"] for module in modules if "catalogue" in module]
     named = {entry.name for names in catalogues if isinstance(names, Catalogue) for entry in names}
+    if "categorical" in option_of:
+        text = _NOMINAL.sub(r"categorical=\1", text)
     text = _SETTING.sub(_as_option, text)
     text = _PARAMETER.sub(
         lambda name: (

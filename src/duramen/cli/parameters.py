@@ -13,19 +13,15 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 
 import cyclopts
 
+from duramen.configuration import SHORT_NAMES
+
 Described = tuple[Parameter, str]
 """Parameter with its annotation, and its description."""
 
 hints: Callable[[Any], dict[str, Any]] = cache(get_type_hints)
 """Annotations of a function or class by the parameter."""
 
-ALIASES = {
-    "n_estimators": "--trees",
-    "n_permutations": "--permutations",
-    "random_state": "--seed",
-    "n_jobs": "--jobs",
-    "quiet": "-q",
-}
+ALIASES = {**{name: f"--{short}" for name, short in SHORT_NAMES.items()}, "quiet": "-q"}
 """Short names of options, beside those of the parameters."""
 FILE = ("source", "recording")
 """Parameters that FILE is for."""
@@ -88,6 +84,8 @@ def option(described: Described, group: cyclopts.Group, choices: Sequence[str] =
         converter = _folder
     elif {int, float} <= {*get_args(hint)} and not several:
         converter = _number_or_text
+    elif choices:
+        converter = _choice
     names = ("FILE",) if positional else option_names(parameter.name)
     return parameter.replace(
         kind=Parameter.POSITIONAL_ONLY if positional else Parameter.KEYWORD_ONLY,
@@ -115,6 +113,19 @@ def _folder(_: Any, tokens: Sequence[cyclopts.Token]) -> Path:
     if tokens[0].value == "":
         raise ValueError("the name is empty; name a folder, such as . for this one")
     return Path(tokens[0].value)
+
+
+def _choice(hint: Any, tokens: Sequence[cyclopts.Token]) -> Any:
+    """Return the names that an option takes, however they are written in results or in Python."""
+    several = get_origin(hint) is tuple
+    (one, *_) = get_args(hint) if several else (hint,)
+    names = []
+    for token in tokens:
+        name = token.value.lower().replace("_", "-")
+        if name not in get_args(one):
+            raise cyclopts.CoercionError(token=token, target_type=one)
+        names.append(name)
+    return tuple(names) if several else names[0]
 
 
 def _number_or_text(_: Any, tokens: Sequence[cyclopts.Token]) -> int | float | str:

@@ -55,10 +55,10 @@ def encode(
     kinds : str, mapping or sequence, optional
         "numeric", "ordinal" or "nominal": one for all columns, a mapping from names or indices, or
         a sequence with one entry a column (None: decide by type). By type, numbers and booleans
-        are numeric; ordered categories are ordinal in their order; other categories, polars enums
-        and strings are nominal, their labels sorted. A numeric column named ordinal or nominal has
-        its values as labels. Strings named ordinal are in lexicographic order; a categorical
-        column or an enum named ordinal is in the order of its categories.
+        are numeric; ordered categories and polars enums are ordinal in their order; other
+        categories and strings are nominal, their labels sorted. A numeric column named ordinal or
+        nominal has its values as labels. Strings named ordinal are in lexicographic order; a
+        categorical column named ordinal is in the order of its categories.
     n_jobs : int, optional
         Threads; None means 1, -1 all processors. The result does not depend on it.
 

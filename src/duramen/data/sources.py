@@ -283,8 +283,8 @@ class FrameSource:
         ordered = None  # the column's own declaration decides
         if kind == "nominal":
             ordered = False
-        elif library.is_polars():  # an enum has an order, but seldom means it
-            ordered = kind == "ordinal" and dtype == nw.Enum
+        elif library.is_polars():  # which exports the order of an enum as none
+            ordered = dtype == nw.Enum
         elif kind == "ordinal" and library.is_pandas_like():
             ordered = True
         return from_arrow(arrow, function=function, name=name, ordered=ordered)
@@ -320,8 +320,8 @@ def too_large(function: str, name: str | None) -> str:
     """Return the message for integers that float64 cannot hold."""
     return (
         f"{function}: {describe(name)} holds integers beyond 2**53, which cannot be told apart as "
-        "float64; if they are identifiers, leave the column out or give it kinds='nominal', else "
-        "subtract an offset or convert the column to float64"
+        "float64; if they are identifiers, leave the column out or treat it as categorical "
+        f"(kinds={{{quoted(name)}: 'nominal'}}), else subtract an offset or convert it to float64"
     )
 
 

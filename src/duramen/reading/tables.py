@@ -73,7 +73,13 @@ from duramen.reading.text import (
     table_of_samples,
 )
 from duramen.support.arrow import is_number, is_text, nw, pa, pc
-from duramen.support.checks import check_optional_integer, check_seed, gathered_warnings, warn
+from duramen.support.checks import (
+    check_optional_integer,
+    check_seed,
+    gathered_warnings,
+    hints_on_keywords,
+    warn,
+)
 from duramen.support.files import expanded
 from duramen.support.text import joined, quoted
 
@@ -82,6 +88,7 @@ _RECORDED = 1000  # values of a parameter that the record of a run has, at the m
 _UNRECORDED = ("source", "target", "citation", "random_state", "n_jobs")
 
 
+@hints_on_keywords()
 def read(
     source: Any,
     target: str | ArrayLike | None = None,

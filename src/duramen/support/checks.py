@@ -8,20 +8,23 @@ from __future__ import annotations
 
 import math
 import os
+import re
 import sys
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
 from importlib import import_module
+from inspect import signature
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
-from duramen.configuration import get_config
+from duramen.configuration import SHORT_NAMES, get_config
 from duramen.support.text import joined, quoted
 
+FunctionT = TypeVar("FunctionT", bound=Callable[..., Any])
 MOST = int(np.iinfo(np.uint32).max)
 MOST_THREADS = 256
 _SHOWN = 8  # names that a message lists
@@ -72,6 +75,49 @@ def check_optional_integer(owner: str, name: str, value: Any, least: int) -> int
     if value is None:
         return None
     return check_integer(owner, name, value, least, also=" or None (no limit)")
+
+
+def hints_on_keywords(*others: Callable[..., Any]) -> Callable[[FunctionT], FunctionT]:
+    """Decorate a function: a keyword argument that it does not have raises TypeError with a hint.
+
+    The hint names the parameter that is meant, or one of the `others` of duramen that has it.
+    """
+
+    def decorate(function: FunctionT) -> FunctionT:
+        name = getattr(function, "__name__", "")
+        unknown = re.compile(rf"{name}\(\) got an unexpected keyword argument '(\w+)'")
+
+        @contextmanager
+        def hinting() -> Iterator[None]:
+            try:
+                yield
+            except TypeError as error:
+                match = unknown.fullmatch(str(error))
+                if match is None:
+                    raise
+                hint = keyword_hint(function, match[1], others)
+                raise TypeError(f"{name}: there is no parameter {match[1]!r}. {hint}") from None
+
+        return hinting()(function)
+
+    return decorate
+
+
+def keyword_hint(
+    function: Callable[..., Any], keyword: str, others: Sequence[Callable[..., Any]]
+) -> str:
+    """Return what to type instead of a keyword argument that a function does not have."""
+    name, own = function.__name__, list(signature(function).parameters)
+    for other in others:
+        if keyword in signature(other).parameters:
+            read = f"duramen.{other.__name__}"
+            return f"Hint: it is one of {read}: {name}({read}(..., {keyword}=...), ...)"
+    word = keyword.removeprefix("n_")
+    short = [parameter for parameter, title in SHORT_NAMES.items() if title == word]
+    meant = [parameter for parameter in own if parameter in short]
+    meant = meant or get_close_matches(keyword, own, n=1, cutoff=0.6)
+    meant = meant or [parameter for parameter in own if parameter.startswith(keyword)]
+    return f"Hint: did you mean {meant[0]}?" if meant else f"Hint: help(duramen.{name}) lists them"
 
 
 def check_choice(owner: str, name: str, value: Any, allowed: Iterable[str]) -> str:

@@ -198,7 +198,7 @@ def choose(
         If there is no such measure, or it needs classes or rows out of bag, and there are none.
     """
     several = [asked] if isinstance(asked, str) or not isinstance(asked, Iterable) else asked
-    names = [name.replace("-", "_") if isinstance(name, str) else name for name in several]
+    names = [name.replace("-", "_").lower() if isinstance(name, str) else name for name in several]
     allowed = ("auto", *(measure.name for measure in catalogue))
     names = [checks.check_choice("rank", "measure", name, allowed) for name in names]
     target, unseen = target_class(task), f"every tree of {forest} sees all rows"

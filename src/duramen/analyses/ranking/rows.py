@@ -27,6 +27,7 @@ from duramen.results.local_importances import LocalImportances
 from duramen.results.summary import counted
 from duramen.support import checks
 from duramen.support.arrow import nw
+from duramen.support.checks import warn
 from duramen.support.files import expanded
 from duramen.support.text import joined, quoted
 
@@ -36,6 +37,7 @@ _DENSE = 10_000_000  # values beyond which matrices are sparse
 _DRAWN = 5  # rows whose features are drawn
 _FEATURES = 10  # of a row
 _SAID = 3  # of a row, in a sentence
+_NAMED = 5  # categories that a message names
 
 
 @dataclass(frozen=True, eq=False)
@@ -254,6 +256,18 @@ def rows_asked(explain: Any, explain_rows: Any, data: LearningSet[Any]) -> RowsA
             f"{np.shape(new)}"
         )
     table = encode(new, kinds=list(data.table.kinds), names=data.names)
+    for j in np.flatnonzero(np.array(data.table.kinds) != "numeric").tolist():
+        known, codes = {*data.table.labels[j].tolist()}, np.asarray(table.codes(j))
+        new_labels = {
+            code: label for code, label in enumerate(table.values(j)) if label not in known
+        }
+        if n := int(np.isin(codes, list(new_labels)).sum()):
+            shown = joined([*map(quoted, new_labels.values())], shown=_NAMED)
+            warn(
+                f"rank: explain_rows: column {quoted(data.names[j])} has {shown} in {n:,} of "
+                f"{len(codes):,} rows, which no row of the table has: at splits by this column, "
+                "these rows go where most rows went"
+            )
     named = RowNames(labels, start=start)
     return rows, table, tuple(map(named.name, range(table.n_rows)))
 

@@ -288,7 +288,7 @@ def _in_place(path: Path, function: str) -> BedColumns:
         raise ValueError(
             f"{function}: {path.with_suffix('.bim')} has more than one column named "
             f"{', '.join(map(repr, repeated[:5]))}; column names must be unique. Hint: plink2 "
-            "--set-all-var-ids '@:#:$r:$a' makes unique ones, or give pack other names="
+            "--set-all-var-ids '@:#:$r:$a' makes unique ones (in Python also names=... of pack)"
         )
     return columns
 

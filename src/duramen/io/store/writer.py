@@ -109,8 +109,8 @@ def check_repeated(repeated: Sequence[str], where: str, function: str) -> None:
         more = f" and {len(repeated) - _SHOWN} more" if len(repeated) > _SHOWN else ""
         raise ValueError(
             f"{function}: {where} has more than one column named {shown}{more}; column names must "
-            "be unique. Hint: rename them, or give names=; of features in rows, such as probes of "
-            "one gene, keep one row or their mean"
+            "be unique. Hint: rename them (in Python also names=...); of features in rows, such as "
+            "probes of one gene, keep one row or their mean"
         )
 
 
