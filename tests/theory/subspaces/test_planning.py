@@ -34,6 +34,9 @@ def test_memory_gives_the_subspace():
     assert planned(300, 5000, {0: 3}).subspace == 300
     below = search_plan(n_rows=ROWS, n_features=5000, memory=memory_for(300) - 1, relevant={0: 3})
     assert below.subspace == 299
+    asked = {"n_rows": ROWS, "n_features": 5000, "relevant": {0: 3}}
+    sizes = [search_plan(memory=size, **asked).memory for size in ("1.5MB", 1_500_000, "1MiB")]
+    assert sizes == [1_500_000, 1_500_000, 2**20]
     wide = search_plan(
         n_rows=ROWS, n_features=5000, memory=memory_for(300), relevant={0: 3}, bytes_per_value=4
     )
@@ -206,6 +209,7 @@ def test_chance_of_the_best_irrelevant_feature(n_classes):
     "changes, message",
     [
         ({"memory": 1000}, rf"memory must be at least {memory_for(2)} bytes .* of degree 1 with"),
+        ({"memory": "much"}, "memory must be an int >= 1, got 'much'.*such as '512MB'"),
         ({"memory": memory_for(1)}, "of degree 1 with its 1 companion"),
         ({"relevant": {}}, "relevant must be a mapping of degrees"),
         ({"relevant": [3]}, "relevant must be a mapping"),

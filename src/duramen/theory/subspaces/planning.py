@@ -33,6 +33,7 @@ import numpy as np
 
 from duramen.results.summary import Column, Summarized, Summary
 from duramen.support.checks import check_integer, check_real, refuse
+from duramen.support.text import parsed_size
 from duramen.theory.samples import information_threshold
 from duramen.theory.subspaces.convergence import (
     blind_probability,
@@ -197,7 +198,7 @@ def search_plan(
     *,
     n_rows: int,
     n_features: int,
-    memory: int,
+    memory: int | str,
     relevant: Mapping[int, int],
     bytes_per_value: int = 1,
     n_classes: int = 2,
@@ -210,8 +211,8 @@ def search_plan(
     ----------
     n_rows, n_features : int
         Numbers n and p of the table.
-    memory : int
-        Bytes that growing a tree may take.
+    memory : int or str
+        Bytes that growing a tree may take, such as 10**9 or ``"64MB"``.
     relevant : mapping of int to int
         Number of relevant features that are expected of each degree: ``{0: 10, 1: 4}`` for ten
         that matter by themselves and four that do given one other.
@@ -253,7 +254,10 @@ def search_plan(
     function = "search_plan"
     n = check_integer(function, "n_rows", n_rows, 1, most=inf)
     p = check_integer(function, "n_features", n_features, 1, most=inf)
-    budget = check_integer(function, "memory", memory, 1, most=inf, hint="it is a number of bytes")
+    size = parsed_size(memory) if isinstance(memory, str) else None
+    hint = "it is a number of bytes, or a size such as '512MB'"
+    memory = memory if size is None else size
+    budget = check_integer(function, "memory", memory, 1, most=inf, hint=hint)
     if not isinstance(relevant, Mapping) or not relevant:
         raise refuse(function, "relevant", "a mapping of degrees to numbers of features", relevant)
     counts: dict[int, int] = {}
