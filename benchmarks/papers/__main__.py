@@ -208,7 +208,8 @@ ABSENT = [
     "al. (2014) | `python -m benchmarks.papers thesis-figure-6-1 --data FOLDER`, from "
     "`FOLDER/tcga-gbm-tcr/data.parquet`; `y` is the subtype |",
     "| chalearn-fluorescence | thesis, Tables 8.3.1, 8.A.1, 8.A.2 | connectomics challenge 2014, "
-    "Kaggle | `python -m benchmarks.papers thesis-table-8-3-1 --full --data FOLDER`, from "
+    "Kaggle | `python -m benchmarks.papers thesis-table-8-3-1 thesis-table-8-a-1 "
+    "thesis-table-8-a-2 --full --data FOLDER`, from "
     "`FOLDER/chalearn-fluorescence/fluorescence_normal-1.txt` and `network_normal-1.txt` to 4 |",
     "",
 ]
