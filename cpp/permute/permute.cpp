@@ -113,6 +113,14 @@ class BallotSink {
   template <class Rows>
   bool start_tree(const Paths<Rows>& paths, std::size_t number) {
     leaves_.start(paths.tree(), number);
+    steps_.resize(leaves_.count() * width_);
+    for (std::size_t leaf = 0; leaf < leaves_.count(); ++leaf) {
+      const double* values = leaves_.values(leaf);
+      for (std::size_t k = 0; k < width_; ++k) {
+        steps_[leaf * width_ + k] =
+            scale_ == 0.0 ? leaves_.vote(leaf) == k : std::llrint(values[k] * scale_);
+      }
+    }
     rows_.resize(paths.size());
     before_.resize(paths.size());
     for (std::uint32_t i = 0; i < paths.size(); ++i) {
@@ -120,7 +128,8 @@ class BallotSink {
       before_[i] = leaves_.number(paths.leaf(i));
       std::atomic_ref<std::uint32_t>(ballots_.trees[rows_[i]])
           .fetch_add(1, std::memory_order_relaxed);
-      cast(&ballots_.votes[rows_[i] * width_], before_[i], 1);
+      std::int64_t* votes = &ballots_.votes[rows_[i] * width_];
+      for (std::size_t k = 0; k < width_; ++k) add(votes[k], steps_[before_[i] * width_ + k]);
     }
     return true;
   }
@@ -132,22 +141,16 @@ class BallotSink {
   void start_repeat() {}
   void change(std::uint32_t position, std::size_t node, double) {
     std::int64_t* votes = changes_ + rows_[position] * width_;
-    cast(votes, before_[position], -1);
-    cast(votes, leaves_.number(node), 1);
+    const std::int64_t* before = &steps_[before_[position] * width_];
+    const std::int64_t* after = &steps_[leaves_.number(node) * width_];
+    for (std::size_t k = 0; k < width_; ++k) {
+      if (after[k] != before[k]) add(votes[k], after[k] - before[k]);
+    }
   }
   void end_repeat(double) {}
   void end_group() {}
 
  private:
-  void cast(std::int64_t* votes, std::size_t leaf, std::int64_t sign) {
-    if (scale_ == 0.0) {
-      add(votes[leaves_.vote(leaf)], sign);
-      return;
-    }
-    const double* values = leaves_.values(leaf);
-    for (std::size_t k = 0; k < width_; ++k) add(votes[k], sign * std::llrint(values[k] * scale_));
-  }
-
   std::size_t width_;
   const Truth& truth_;
   const std::vector<std::uint32_t>& slots_;
@@ -157,6 +160,7 @@ class BallotSink {
   std::int64_t* changes_ = nullptr;
   std::vector<std::uint32_t> rows_;
   std::vector<std::size_t> before_;
+  std::vector<std::int64_t> steps_;  // leaf by value: a vote, or what it holds times scale
 };
 
 // Replaces values in one tree after another.

@@ -112,8 +112,8 @@ class Entries {
 };
 
 // The rows at a node whose leaf stays as it is: the donor goes to the same one of two children, and
-// no node below asks for its value again. About half of all rows, which are not sent (1.7 times as
-// fast as sending all).
+// no node below asks for its value again. About half of all rows, which are not sent on: MDA of 100
+// trees on 2000 x 500 takes 1.1 to 1.3 times as long without it.
 template <class Rows>
 class Staying {
  public:
