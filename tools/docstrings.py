@@ -20,7 +20,7 @@ from typing import Any
 import duramen
 from duramen.estimators.base import BaseForest
 from duramen.estimators.catalogue import FORESTS
-from duramen.forests.settings import CRITERIA, aliases_for
+from duramen.forests.settings import CRITERIA
 
 HEADING = "    Parameters\n    ----------\n"
 BLOCK = re.compile(re.escape(HEADING) + r"(?:    \S.*\n(?:        \S.*\n)+)+")
@@ -158,12 +158,12 @@ def base_texts() -> dict[str, tuple[str, str]]:
 def parameter_block(kind: type) -> str:
     """Return the section of parameters that the docstring of an estimator must have."""
     lines, texts = [], base_texts()
+    criteria = [criterion for criterion in CRITERIA.values() if criterion.task == kind.task]
     meanings = [
         " or ".join(f'"{alias}"' for alias in criterion.aliases) + f" for the {criterion.title}"
-        for criterion in CRITERIA.values()
-        if criterion.task == kind.task
+        for criterion in criteria
     ]
-    names = ", ".join(f'"{alias}"' for alias in aliases_for(kind.task))
+    names = ", ".join(f'"{alias}"' for criterion in criteria for alias in criterion.aliases)
     texts["criterion"] = (f"{{{names}}}", f"Impurity: {', '.join(meanings)}.")
     for name, parameter in inspect.signature(kind).parameters.items():
         default = (

@@ -213,8 +213,8 @@ def context(
     >>> context = np.arange(80) % 2
     >>> y = np.where(context, X[:, 0], X[:, 1])
     >>> report = dm.context(X, y, context, n_estimators=50, n_permutations=199)
-    >>> report.conclusion
-    '2 features depend on Xc (q <= 0.05).'
+    >>> report.conclusion[:57]
+    'The importance of 2 features depends on Xc (q <= 0.05), c'
     """
     arguments = dict(locals())
     execution = Execution.of(globals()["context"], arguments)

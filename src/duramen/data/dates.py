@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Literal, TypeAlias
 
-import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
@@ -17,7 +16,7 @@ from duramen.data.provenance import Finding, columns, dropping
 from duramen.data.text_numbers import is_missing_word
 from duramen.results.summary import counted
 from duramen.support.arrays import FloatArray
-from duramen.support.arrow import is_text, pa, pc
+from duramen.support.arrow import is_text, nw, pa, pc
 from duramen.support.text import quoted
 
 DateOrder: TypeAlias = Literal["auto", "day-first", "month-first"]

@@ -119,7 +119,7 @@ def test_kinds_and_names(tmp_path):
     ):
         open_store(path)
     with pytest.raises(
-        ValueError, match=r"x\.bim has more than one column named 'rs'.*give names="
+        ValueError, match=r"x\.bim has more than one column named 'rs'.*rename them"
     ):
         pack(path, tmp_path / "s")
     names = list("abcde")

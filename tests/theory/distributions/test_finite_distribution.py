@@ -203,7 +203,7 @@ def test_series_give_target_and_context_their_names():
     clash = from_table(frame, pd.Series([0, 1], name="a"))
     assert clash.target_name == "Y"
     assert from_table(frame.rename(columns={"a": "Y"}), [0, 1]).target_name == "target"
-    assert from_table(frame.set_axis([0], axis=1), [0, 1]).names == ("x0",)
+    assert from_table(frame.set_axis([0], axis=1), [0, 1]).names == ("0",)
 
 
 def test_no_features_at_all():
