@@ -35,17 +35,19 @@ Task: TypeAlias = Literal["classification", "regression", "survival"]
 MOST_CLASSES = 20  # distinct whole numbers that can be classes where the task is not given
 FEW_CLASSES = 11  # fewer, such as ten digits, are classes whatever the number of rows
 _CASE_WORDS = (
-    "1 1.0 yes true case cases ill sick diseased disease patient patients positive pos event dead "
-    "died death deceased fatal relapse relapsed recurrence recurrent progression progressed "
-    "affected infected infection malignant cancer tumor tumour carcinoma metastasis metastatic "
-    "mutant mutated mut abnormal present presence spam fraud default treated treatment exposed ja "
-    "oui krank malade"
+    "1 1.0 yes true case cases ill sick diseased disease patient patients positive pos event "
+    "occurred dead died death deceased fatal failed failure relapse relapsed recurrence recurred "
+    "recurrent progression progressed affected infected infection malignant cancer tumor tumour "
+    "carcinoma metastasis metastatic mutant mutated mut abnormal present presence spam fraud "
+    "default treated treatment exposed ja oui krank malade"
 )
 _CONTROL_WORDS = (
     "0 0.0 -1 -1.0 no not non none false control controls ctrl healthy well normal negative neg "
-    "alive living survived survivor censored benign absent absence free never without wildtype "
-    "wild wt ham legitimate placebo untreated unexposed vehicle reference nein gesund sain"
+    "alive living lived survived survivor censored censor cens lost withdrawn benign absent "
+    "absence free never without wildtype wild wt ham legitimate placebo untreated unexposed "
+    "vehicle reference nein gesund sain"
 )
+_CASES, _CONTROLS = frozenset(_CASE_WORDS.split()), frozenset(_CONTROL_WORDS.split())
 _CASE_LETTERS = {frozenset("ny"): "y", frozenset("ft"): "t", frozenset("bm"): "m"}
 _SIGNS = {"+": "positive", "-": "negative"}
 _FEWEST_COUNTS, _FEWEST_ROWS = 6, 5  # distinct counts; rows of two neighbors that are compared
@@ -56,11 +58,6 @@ _SURVIVAL = (
     "scikit-survival has it, and with left truncation a third one named 'entry'; or two columns, "
     "first the times, then the events."
 )
-_EVENT_WORDS = (
-    "1 true t yes y dead died death deceased event occurred failed failure relapse relapsed "
-    "recurrence recurred progression progressed"
-)
-_CENSORED_WORDS = "0 false f no n none alive living survived censored censor cens lost withdrawn"
 _MOST_EVENTS = 10  # values of a column of events that a message names
 
 
@@ -315,10 +312,10 @@ class ClassTarget(Target):
                 signs.append(1 if label == letter else -1)
             elif denies and joint.endswith(opposite):
                 signs.append(-2)
-            elif words.intersection(_CONTROL_WORDS.split()):
+            elif words & _CONTROLS:
                 signs.append(-1)
             else:
-                signs.append(int(bool(words.intersection(_CASE_WORDS.split()))))
+                signs.append(int(bool(words & _CASES)))
         if signs[0] != signs[1]:
             return labels[int(signs[1] > signs[0])], ""
         first, second = self.class_sizes().values()
@@ -975,8 +972,8 @@ def event_indicators(
     shown = joined([*map(quoted, sorted(word_of, key=str))], shown=_MOST_EVENTS)
     # Of "1:deceased" the word, if it is known, else the number.
     parts = {word: word.partition(":") for word in words}
-    event_words, censored_words = _EVENT_WORDS.split(), _CENSORED_WORDS.split()
-    both = event_words + censored_words
+    event_words, censored_words = _CASES | {"t", "y"}, _CONTROLS - {"-1", "-1.0"} | {"f", "n"}
+    both = event_words | censored_words
     bare = {word: tail if tail in both else head for word, (head, _, tail) in parts.items()}
     occurred = {word for word in words if bare[word] in event_words}
     known = occurred | {word for word in words if bare[word] in censored_words}
