@@ -32,8 +32,9 @@ READABLE = f"{_FOREST}, or a decision tree of scikit-learn"
 
 def is_readable(model: Any) -> bool:
     """Tell whether a model is a forest or decision tree of scikit-learn, fitted or not."""
-    if not any(kind.__module__.startswith("sklearn.") for kind in type(model).__mro__):
-        return False
+    modules = [kind.__module__ for kind in type(model).__mro__]
+    if not any(name.startswith(("sklearn.ensemble.", "sklearn.tree.")) for name in modules):
+        return False  # without importing these, which takes longer than a small forest
     from sklearn.ensemble import (
         ExtraTreesClassifier,
         ExtraTreesRegressor,
