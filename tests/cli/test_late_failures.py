@@ -23,6 +23,7 @@ def table(tmp_path):
 WORDS = ("--target", "y", "--trees", 20, "--test", "none")
 
 
+@pytest.mark.slow
 def test_the_backend_of_a_notebook_is_not_read(table, tmp_path):
     words = [sys.executable, "-m", "duramen", "rank", table, *WORDS, "--out", tmp_path / "out"]
     result = subprocess.run(
@@ -51,6 +52,7 @@ def test_a_figure_that_cannot_be_drawn_is_replaced_by_its_text(table, tmp_path):
     assert "<svg" not in page
 
 
+@pytest.mark.slow
 def test_a_page_that_the_system_refuses_leaves_the_tables(table, tmp_path):
     words = [sys.executable, "-m", "duramen", "rank", table, *WORDS, "--out", tmp_path / "out"]
     blocks = 8  # of 1024 bytes, fewer than the page has

@@ -24,7 +24,7 @@ SHORT = {
 @pytest.mark.parametrize(
     "attempts",
     [
-        pytest.param({"files.damaged_files": 60}, id="all formats"),
+        pytest.param({"files.damaged_files": 25}, id="all formats"),
         pytest.param(SHORT, id="by format", marks=pytest.mark.slow),
     ],
 )

@@ -22,6 +22,7 @@ def table(tmp_path, monkeypatch):
     return ["table.csv", "--target", "ill"]
 
 
+@pytest.mark.slow
 def test_methods_that_permute_rows_take_strata_and_others_refuse_them(table, tmp_path):
     few = {
         "knock-out": ["--permutations", "19"],

@@ -28,6 +28,7 @@ KINDS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.parametrize("sign", [",", "\t"])
 def test_tiles_and_blocks_do_not_matter(tmp_path, monkeypatch, sign):
