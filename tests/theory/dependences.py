@@ -62,13 +62,9 @@ def total(mask):
     return lambda *hidden: sum(bit for bit, used in zip(hidden, mask, strict=True) if used)
 
 
-@st.composite
-def of_hidden_bits(draw, *, most_features=4):
-    """Features and target are parities, conjunctions or sums of up to four hidden bits.
-
-    Drawn from a seed: Hypothesis prefers small choices, which make most of it constant.
-    """
-    random = Random(draw(st.integers(0, 2**32 - 1)))
+def hidden_bits(seed, most_features=4):
+    """Counts of parities, conjunctions and sums of up to four hidden bits: features and target."""
+    random = Random(seed)
     bits = random.randint(2, 4)
     odds = [random.choice([1, 1, 1, 2, 3]) for _ in range(bits)]
     functions = []
@@ -76,6 +72,11 @@ def of_hidden_bits(draw, *, most_features=4):
         mask = [random.random() < 0.5 for _ in range(bits)]
         functions.append(random.choice([parity, parity, conjunction, total])(mask))
     return counted(functions, bits=bits, odds=odds)
+
+
+def of_hidden_bits(*, most_features=4):
+    """Draw the seed: Hypothesis prefers small choices, which make most of it constant."""
+    return st.integers(0, 2**32 - 1).map(lambda seed: hidden_bits(seed, most_features))
 
 
 @st.composite

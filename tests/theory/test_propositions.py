@@ -9,7 +9,7 @@ from random import Random
 
 import numpy as np
 import pytest
-from tests.theory.dependences import conjunction, counted, distribution_of, parity, total
+from tests.theory.dependences import distribution_of, hidden_bits
 
 import duramen as dm
 from duramen.theory.dependence import (
@@ -23,18 +23,6 @@ from duramen.theory.population.recursion import Trees
 
 pytestmark = pytest.mark.slow
 POSITIVE = 1e-10
-
-
-def of_hidden_bits(seed, most=4):
-    """Counts of parities, conjunctions and sums of hidden bits, which are often independent."""
-    random = Random(seed)
-    bits = random.randint(2, 4)
-    odds = [random.choice([1, 1, 1, 2, 3]) for _ in range(bits)]
-    functions = []
-    for _ in range(random.randint(2, most) + 1):
-        mask = [random.random() < 0.5 for _ in range(bits)]
-        functions.append(random.choice([parity, parity, conjunction, total])(mask))
-    return counted(functions, bits=bits, odds=odds)
 
 
 def found_by_trees(dist, K, depth=None):
@@ -72,7 +60,7 @@ def test_theorem_5_16_and_proposition_5_25():
     """
     cases = 0
     for seed in range(500):
-        dist = distribution_of(of_hidden_bits(seed))
+        dist = distribution_of(hidden_bits(seed))
         strong, relevant = set(strongly_relevant(dist)), set(all_relevant(dist))
         for depth in range(max(1, len(relevant)), dist.n_features + 1):
             sets = [found_by_trees(dist, K, depth) for K in range(1, dist.n_features + 1)]
@@ -85,7 +73,7 @@ def test_theorem_5_16_and_proposition_5_25():
 def test_proposition_5_25_of_single_trees():
     positive = 0
     for seed in range(150):
-        counts = of_hidden_bits(seed)
+        counts = hidden_bits(seed)
         dist = distribution_of(counts)
         relevant = set(all_relevant(dist))
         rows = np.repeat(list(counts), list(counts.values()), axis=0)
@@ -108,7 +96,7 @@ def test_propositions_7_1_to_7_3():
     """
     fit = low = 0
     for seed in range(100):
-        dist, random = distribution_of(of_hidden_bits(seed)), Random(seed)
+        dist, random = distribution_of(hidden_bits(seed)), Random(seed)
         degrees = {first.name: first.degree for first in feature_relevance(dist)}
         strong, relevant = set(strongly_relevant(dist)), set(all_relevant(dist))
         for q in range(1, dist.n_features + 1):

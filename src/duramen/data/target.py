@@ -521,8 +521,8 @@ class SurvivalTarget(Target):
         """
         occurred = event_indicators(events, function=function, times=times)
         columns: list[FloatArray] = []
-        given = {"times": times} | ({} if entries is None else {"entry": entries})
-        for name, values in given.items():
+        by_name = {"times": times} | ({} if entries is None else {"entry": entries})
+        for name, values in by_name.items():
             array = np.asarray(values)
             try:
                 numbers = array.astype(np.float64)
@@ -724,7 +724,7 @@ def are_classes(values: NDArray[Any], counts: NDArray[Any]) -> bool:
         return m == 2 and bool((values == np.floor(values)).all())
     if m > MOST_CLASSES or (m >= FEW_CLASSES and 2 * m > n):
         return False
-    return m < _FEWEST_COUNTS or values[0] != 0 or not are_counts(values, counts)
+    return not are_counts(values, counts)
 
 
 def are_counts(values: NDArray[Any], counts: NDArray[Any]) -> bool:
@@ -976,7 +976,7 @@ def event_indicators(
     both = event_words | censored_words
     bare = {word: tail if tail in both else head for word, (head, _, tail) in parts.items()}
     occurred = {word for word in words if bare[word] in event_words}
-    known = occurred | {word for word in words if bare[word] in censored_words}
+    decided = occurred | {word for word in words if bare[word] in censored_words}
     if event_of_interest is not None:
         occurred = {_event_word(event_of_interest)} & {*words}
         if not occurred:
@@ -987,10 +987,10 @@ def event_indicators(
     elif words in (["1", "2"], ["2"]):
         occurred = {"2"}
     elif (
-        len(words) == 2 and len(known) == 1 and None in map(as_number, words)
+        len(words) == 2 and len(decided) == 1 and None in map(as_number, words)
     ):  # the other word is the opposite
-        occurred = occurred or {*words} - known
-    elif len(known) < len(words) or len(occurred) > 1:
+        occurred = occurred or {*words} - decided
+    elif len(decided) < len(words) or len(occurred) > 1:
         message = (
             f"{function}: events must be booleans, 0 and 1, 1 and 2, or words such as dead and "
             f"alive, got {shown}"

@@ -69,10 +69,10 @@ def trend(
             scores = _scores(x, y[:, k], strata, censored)
             total, sums = _sums_of_groups(scores, strata, groups)
             variance = np.square(sums).sum(axis=0)
-            known = variance > _LEAST_VARIANCE
-            squared = np.divide(np.square(total), variance, out=np.zeros(len(total)), where=known)
+            spread = variance > _LEAST_VARIANCE
+            squared = np.divide(np.square(total), variance, out=np.zeros(len(total)), where=spread)
             statistic = np.copysign(np.sqrt(squared), total)
-            p_value = np.where(known, chdtrc(1, squared), 1.0)
+            p_value = np.where(spread, chdtrc(1, squared), 1.0)
             if not censored:
                 centered, ranks = (
                     np.square(centered_within(part, strata)).sum(axis=0)
@@ -81,9 +81,9 @@ def trend(
                 statistic = total / np.maximum(np.sqrt(centered * ranks), 1.0)
         elif censored:
             score, variance = _log_rank(x / 2, y[:, k], diagonal=True)
-            known = variance > _LEAST_VARIANCE * n
+            spread = variance > _LEAST_VARIANCE * n
             deviation = np.sqrt(np.maximum(variance, 0.0))  # rounding may be negative
-            statistic = np.divide(score, deviation, out=np.zeros(len(score)), where=known)
+            statistic = np.divide(score, deviation, out=np.zeros(len(score)), where=spread)
             p_value = 2.0 * ndtr(-np.abs(statistic))
         else:
             ranks = _ranks(y[:, [k]])[0]

@@ -267,8 +267,8 @@ def of_entry(
     times, places, findings = times[rows], looked_at(table).tolist(), list[Finding]()
     starts: FloatArray | None = None
     if entries is not None:
-        known = target_values(entries, "regression")[1]
-        starts = None if known is None or np.isnan(known[rows]).any() else known[rows]
+        numbers = target_values(entries, "regression")[1]
+        starts = None if numbers is None or np.isnan(numbers[rows]).any() else numbers[rows]
     for j in places if entries is None else ():
         column, values = table.names[j], np.asarray(table.values(j))
         codes = np.asarray(table.codes(j))[rows]

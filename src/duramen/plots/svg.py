@@ -47,9 +47,9 @@ def _width(text: str, size: float = _FONT) -> float:
 def _text(x: float, y: float, text: str, size: float = _FONT, **attributes: Any) -> str:
     """Return a text element; names of attributes have _ in place of -."""
     words = {"fill": INK, "font_size": f"{size:g}", **attributes}
-    given = " ".join(f'{name.replace("_", "-")}="{value}"' for name, value in words.items())
+    pairs = " ".join(f'{name.replace("_", "-")}="{value}"' for name, value in words.items())
     shown = escape(text.replace(r"\$", "$"))  # which matplotlib takes for mathematics
-    return f'<text x="{x:.1f}" y="{y:.1f}" {given}>{shown}</text>'
+    return f'<text x="{x:.1f}" y="{y:.1f}" {pairs}>{shown}</text>'
 
 
 class _Scale:
@@ -213,10 +213,10 @@ class SvgAxes:
 
         def drawn(place: Callable[[Any, Any], Any]) -> str:
             parts, (a, b) = [], place(across, up)
-            known = np.isfinite(a + b)
+            finite = np.isfinite(a + b)
             if linestyle:
-                begins = np.append(True, ~known[:-1])
-                steps = zip(a, b, begins, known, strict=True)
+                begins = np.append(True, ~finite[:-1])
+                steps = zip(a, b, begins, finite, strict=True)
                 path = "".join(
                     f"{'M' if begin else 'L'}{i:.1f} {j:.2f}" for i, j, begin, here in steps if here
                 )
@@ -224,7 +224,7 @@ class SvgAxes:
             if marker:
                 discs = "".join(
                     f'<circle cx="{i:.1f}" cy="{j:.1f}" r="{radius:g}"/>'
-                    for i, j in zip(a[known], b[known], strict=True)
+                    for i, j in zip(a[finite], b[finite], strict=True)
                 )
                 parts.append(f'<g fill="{color}" fill-opacity="{alpha:g}">{discs}</g>')
             return "".join(parts)

@@ -847,13 +847,13 @@ def _survival(
     occurred = event_indicators(states, event_of_interest, function=event_column, times=times)
     notes = []
     if event_of_interest is not None or not {*states.tolist()} <= {0, 1}:
-        one, others = (
+        event_words, censored_words = (
             [*map(quoted, dict.fromkeys(states[rows].tolist()))] for rows in (occurred, ~occurred)
         )
-        competing = len(others) > 1 and event_of_interest is not None
+        competing = len(censored_words) > 1 and event_of_interest is not None
         notes.append(
-            f"the event is {joined(one, shown=_SHOWN)} of {event or 'event'}; rows with "
-            f"{joined(others, shown=_SHOWN) or 'no event'} are censored at their time"
+            f"the event is {joined(event_words, shown=_SHOWN)} of {event or 'event'}; rows with "
+            f"{joined(censored_words, shown=_SHOWN) or 'no event'} are censored at their time"
             f"{', competing events too (cause-specific)' * competing}"
         )
     elif "cens" in event.lower():

@@ -291,7 +291,8 @@ def summarize(
         sections.append(given_others.section_of(direct, parts.get("direct_groups"), clusters))
     if parts.get("groups") is not None:
         sections.append(parts["groups"])
-    facts = {"trees": f"{run.settings.get('n_estimators', 0):,}"}
+    n_grown = run.settings.get("n_estimators", 0)
+    facts = {"trees": f"{n_grown:,}"}
     reading, cautions, cited = list[str](), list[str](), list[Any](words.values())
     for name, measured in measures.items():
         entry = words[name]
@@ -358,8 +359,7 @@ def summarize(
     if of_forest:
         sections.append(Section("Forest", sections=tuple(of_forest), folded=True))
     forest_words = str(run.settings.get("forest", "forest")).replace("_", " ").replace("-", " ")
-    n_trees = counted(run.settings.get("n_estimators", 0), "tree")
-    methods = f"{of_first.title} of a {forest_words} of {n_trees}"
+    methods = f"{of_first.title} of a {forest_words} of {counted(n_grown, 'tree')}"
     if tested is not None:
         n_permutations = tested.metadata.get("n_permutations")
         methods += f"; features tested by {significance.title_of(tested)}"
@@ -374,7 +374,7 @@ def summarize(
     if sources:
         sections.append(Section("References", tuple(sources), points=True))
 
-    model, further = [counted(run.settings.get("n_estimators", 0), "tree")], dict[str, Any]()
+    model, further = [counted(n_grown, "tree")], dict[str, Any]()
     references = list(sources)
     if error is not None:
         facts[target.oob_error] = target.error_text(error)

@@ -257,9 +257,9 @@ def rows_asked(explain: Any, explain_rows: Any, data: LearningSet[Any]) -> RowsA
         )
     table = encode(new, kinds=list(data.table.kinds), names=data.names)
     for j in np.flatnonzero(np.array(data.table.kinds) != "numeric").tolist():
-        known, codes = {*data.table.labels[j].tolist()}, np.asarray(table.codes(j))
+        trained, codes = {*data.table.labels[j].tolist()}, np.asarray(table.codes(j))
         new_labels = {
-            code: label for code, label in enumerate(table.values(j)) if label not in known
+            code: label for code, label in enumerate(table.values(j)) if label not in trained
         }
         if n := int(np.isin(codes, list(new_labels)).sum()):
             shown = joined([*map(quoted, new_labels.values())], shown=_NAMED)

@@ -442,13 +442,13 @@ def sections_of(result: Tested) -> list[Section]:
     """Return the histogram of the p-values of a test, its guarantee and its notes."""
     test = catalogue[result.method]
     title, promise = f"Significance by {test.title}", test.promise.format(level=LEVEL)
-    found = selected_by(result)
-    count = f"{counted(len(found), 'feature')} with {limit_of(result)}{listed(found)}."
+    selected = selected_by(result)
+    count = f"{counted(len(selected), 'feature')} with {limit_of(result)}{listed(selected)}."
     if isinstance(result, AdjustedSignificance):
         sure = result.verdicts(LEVEL).count(CONFIRMED)
         count = (
-            f"{sure:,} confirmed (family-wise error rate {LEVEL:g}), {len(found) - sure:,} "
-            f"candidates (false discovery rate {LEVEL:g}){listed(found)}."
+            f"{sure:,} confirmed (family-wise error rate {LEVEL:g}), {len(selected) - sure:,} "
+            f"candidates (false discovery rate {LEVEL:g}){listed(selected)}."
         )
     if isinstance(result, ErrorRates):
         meaning = f"{test.rate.capitalize()}: {result.meaning}"

@@ -95,8 +95,8 @@ def _samples(bed: Path, function: str) -> pa.Table:
         for title, words in part.items():
             columns[title] += words
     names = {title: pa.array(columns[title], pa.string()) for title in _FAM[:4]}
-    known = set(columns["phenotype"]) - {*_MISSING_WORDS}
-    if "2" in known and known <= _CODES.keys():
+    statuses = set(columns["phenotype"]) - {*_MISSING_WORDS}
+    if "2" in statuses and statuses <= _CODES.keys():
         phenotype = pa.array([_CODES.get(word) for word in columns["phenotype"]], pa.string())
     else:
         phenotype = typed(columns["phenotype"], _MISSING_WORDS)
