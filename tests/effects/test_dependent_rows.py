@@ -9,7 +9,7 @@ from scipy.stats import chi2, rankdata
 import duramen as dm
 from duramen.data import Exchangeability
 from duramen.data.strata import adjusted_means
-from duramen.data.target import martingale_residuals
+from duramen.data.survival import martingale_residuals
 from duramen.effects import describe_effects
 from duramen.effects.association import (
     _scores,

@@ -9,7 +9,8 @@ from tests.oracles import survival as oracle
 
 import duramen as dm
 from duramen.data import SurvivalTarget
-from duramen.data.target import encode_target, martingale_residuals
+from duramen.data.survival import martingale_residuals
+from duramen.data.target import encode_target
 from duramen.forests.growth import bag
 from duramen.forests.prediction import concordance
 

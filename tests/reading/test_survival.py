@@ -6,7 +6,7 @@ import pytest
 from tests.cli.commands import done, duramen
 
 import duramen as dm
-from duramen.data.target import event_indicators, risk_intervals
+from duramen.data.survival import event_indicators, risk_intervals
 
 N = 60
 RANDOM = np.random.default_rng(0)

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.data.encoded import EncodedTable
-from duramen.data.target import Target, at_risk, risk_intervals
+from duramen.data.survival import at_risk, risk_intervals
+from duramen.data.target import Target
 from duramen.support.arrays import BoolArray, FloatArray, IntArray
 
 _MOST_LABELS = 15  # of a nominal column, that have a coefficient

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Literal, TypeAlias
@@ -227,6 +227,29 @@ def with_numbers(frame: nw.DataFrame[Any], numbers: Mapping[str, FloatArray]) ->
     return frame.with_columns(
         *(nw.new_series(name, values, backend=backend) for name, values in numbers.items())
     )
+
+
+def frame_with_dates(
+    frame: nw.DataFrame[Any], left: Collection[str], order: DateOrder
+) -> tuple[nw.DataFrame[Any], dict[str, tuple[Dates, FloatArray]], list[Finding]]:
+    """Return a data frame with numbers in place of dates, how each is read, and findings.
+
+    Columns of `left` are not read: those with a type of dates become text.
+    """
+    columns = {
+        name: column
+        for name, kind in frame.schema.items()
+        if not (kind.is_numeric() or kind == nw.Boolean)
+        and (column := arrow_of(frame, name)) is not None
+    }
+    texts = {
+        name: np.array(column.cast(pa.string()).to_pylist(), dtype=object)
+        for name, column in columns.items()
+        if name in left and is_date(column.type)
+    }
+    read, findings = dates_of({n: of for n, of in columns.items() if n not in left}, order)
+    numbers = {name: values for name, (_, values) in read.items()}
+    return with_numbers(frame, numbers | texts), read, findings
 
 
 def _of_dates(

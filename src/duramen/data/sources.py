@@ -555,6 +555,29 @@ def names_of(X: Any) -> list[str] | None:
     return None if names is None or callable(names) else list(map(name_of_label, names))
 
 
+def aligned(values: Any, index: Any, parameter: str) -> Any:
+    """Return a series of pandas in the order of the rows of a table.
+
+    Labels 0, 1, ... of a series are no names of rows, so that it is paired by position.
+
+    Raises
+    ------
+    ValueError
+        If the series has labels that the table lacks.
+    """
+    counted = getattr(values.index, "start", None) == 0 and getattr(values.index, "step", None) == 1
+    if index is None or counted or len(values) != len(index) or values.index.equals(index):
+        return values
+    if values.index.is_unique and index.is_unique and values.index.isin(index).all():
+        return values.reindex(index)
+    odd = values.index[~values.index.isin(index)]
+    lacking = f"such as {quoted(odd[0])}" if len(odd) else "in another order, some repeated"
+    raise ValueError(
+        f"read: {parameter} has labels of rows that are not those of the table, {lacking}; align "
+        f"both by their index, or give {parameter} as an array, to pair rows by position"
+    )
+
+
 def with_text_names(X: Any, function: str) -> Any:
     """Return a data frame of pandas whose labels of columns are text; others as they are."""
     if type(X).__module__.partition(".")[0] != "pandas":

@@ -12,7 +12,7 @@ from duramen.data.encoded import EncodedTable
 from duramen.data.encoding import encode
 from duramen.data.learning_sets import learning_set_of
 from duramen.data.sources import table_like
-from duramen.data.target import risk_intervals
+from duramen.data.survival import risk_intervals
 from duramen.support import checks
 from duramen.support.arrays import FloatArray, IntArray, of_unit_size
 from duramen.support.arrow import pa

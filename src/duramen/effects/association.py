@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.data.strata import adjusted_means, centered_within
-from duramen.data.target import at_risk, martingale_residuals, midranks, risk_intervals
+from duramen.data.survival import at_risk, martingale_residuals, risk_intervals
+from duramen.data.target import midranks
 from duramen.support.arrays import FloatArray, IntArray
 
 _LEAST_VARIANCE = 1e-9  # of scores; a smaller one is rounding

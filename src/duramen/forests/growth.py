@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from duramen import _kernel
 from duramen.data import EncodedTable, LearningSet
-from duramen.data.target import risk_intervals
+from duramen.data.survival import risk_intervals
 from duramen.forests.forest import Forest, values_for_prediction
 from duramen.forests.patches import grow_patches
 from duramen.forests.pruning import pruned

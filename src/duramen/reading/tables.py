@@ -14,24 +14,21 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from duramen.data import EncodedTable, Finding, LearningSet, SurvivalTarget, Target, encode
-from duramen.data.dates import DateOrder, Dates, arrow_of, dates_of, is_date, with_numbers
+from duramen.data import EncodedTable, Finding, LearningSet, Target, encode
+from duramen.data.dates import DateOrder, Dates, dates_of, frame_with_dates
 from duramen.data.learning_sets import learning_set_of, refuse_beside
 from duramen.data.provenance import COUNTED, NUMBERED, Provenance, RowNames
 from duramen.data.recoding import without_unused
 from duramen.data.schema import name_of_label, resolve_kinds
-from duramen.data.sources import LARGEST_EXACT, is_anndata, with_text_names
+from duramen.data.sources import LARGEST_EXACT, aligned, is_anndata, with_text_names
 from duramen.data.strata import covariate_strata
+from duramen.data.survival import survival_columns
 from duramen.data.target import (
     NoTarget,
     Task,
     encode_target,
-    event_indicators,
-    is_structured,
     proportions,
     sampled_rows,
-    survival_columns,
-    target_array,
 )
 from duramen.data.text_numbers import (
     StrayValues,
@@ -63,6 +60,7 @@ from duramen.io.store.row_ids import (
     samples_table,
     texts_of,
 )
+from duramen.reading.survival import survival_of
 from duramen.reading.text import (
     answered,
     arguments_for,
@@ -72,7 +70,8 @@ from duramen.reading.text import (
     table_of,
     table_of_samples,
 )
-from duramen.support.arrow import is_number, is_text, nw, pa, pc
+from duramen.support.arrays import is_structured
+from duramen.support.arrow import are_missing, arrow_array, is_number, is_text, nw, pa
 from duramen.support.checks import (
     check_optional_integer,
     check_seed,
@@ -456,7 +455,7 @@ class _Table:
         if not name or name not in self.names() or np.ndim(asked) != 1:
             return name, asked, False
         try:
-            column, values = _arrow(self.column("target", name)), _arrow(asked)
+            column, values = arrow_array(self.column("target", name)), arrow_array(asked)
         except (pa.ArrowException, TypeError, ValueError):
             return name, asked, False  # the check of the parameter says what is wrong
         return name, asked, bool(column.to_pylist() == values.to_pylist())
@@ -474,13 +473,13 @@ class _Table:
         name, values, is_column = ("", None, False)
         if target is not None:
             if hasattr(target, "reindex"):
-                target = _aligned(target, self.index, "target")
+                target = aligned(target, self.index, "target")
             name, values, is_column = self.role("target", target)
             name = name or "y"
         for role, asked in roles.items():
             if asked is not None:
                 if hasattr(asked, "reindex"):
-                    asked = _aligned(asked, self.index, role)
+                    asked = aligned(asked, self.index, role)
                 column, of_role, there = self.role(role, asked)
                 self.roles[role] = (column if there else "", of_role)
         if "event" in self.roles and task not in ("auto", "survival"):
@@ -588,7 +587,7 @@ class _Table:
     ) -> None:
         """Read columns of dates and times as numbers, unless they are to be text or categories."""
         if of_target and self.values is not None:
-            read, _ = dates_of({self.target: _arrow(self.values)}, order)
+            read, _ = dates_of({self.target: arrow_array(self.values)}, order)
             for how, self.values in read.values():
                 message = f"target {quoted(self.target)} has {how.kind}, read as {how.scale}"
                 hint = "target=NAME names another column"
@@ -599,31 +598,18 @@ class _Table:
         asked = resolve_kinds(kinds, frame.columns, "read")
         left = {name for name, kind in zip(frame.columns, asked, strict=True) if kind is not None}
         left |= {*self.as_text, *categorical}
-        columns = {
-            name: column
-            for name, kind in frame.schema.items()
-            if not (kind.is_numeric() or kind == nw.Boolean)
-            and (column := arrow_of(frame, name)) is not None
-        }
-        texts = {
-            name: np.array(column.cast(pa.string()).to_pylist(), dtype=object)
-            for name, column in columns.items()
-            if name in left and is_date(column.type)
-        }
-        read, findings = dates_of({n: of for n, of in columns.items() if n not in left}, order)
+        self.columns, read, findings = frame_with_dates(frame, left, order)
         self.findings += findings
         self.dates = {name: how for name, (how, _) in read.items()}
-        numbers = {name: values for name, (_, values) in read.items()}
-        self.columns = with_numbers(frame, numbers | texts)
-        self.covariates |= {name: numbers[name] for name in self.covariates if name in numbers}
+        self.covariates |= {name: read[name][1] for name in self.covariates if name in read}
 
     def drop_rows(self, *, of_target: bool, incomplete: bool) -> None:
         """Leave out the rows where the target, or any feature too, is missing."""
         if of_target:
-            present = ~_missing(self.values)
+            present = ~are_missing(self.values)
             for role in ("event", "entry"):
                 if role in self.roles:
-                    present &= ~_missing(self.roles[role][1])
+                    present &= ~are_missing(self.roles[role][1])
             if not present.any():
                 raise ValueError(
                     f"read: drop_missing_target=True leaves no row: {self.target} has no value"
@@ -637,10 +623,10 @@ class _Table:
         columns = self.columns
         complete = np.ones(columns.shape[0], dtype=np.bool_)
         if self.values is not None:
-            complete &= ~_missing(self.values)
+            complete &= ~are_missing(self.values)
         if isinstance(columns, nw.DataFrame):
             for name in columns.columns:
-                complete &= ~_missing(columns[name].to_native())
+                complete &= ~are_missing(columns[name].to_native())
         else:
             table = columns if isinstance(columns, EncodedTable) else columns.as_table()
             for j in np.flatnonzero(table.missing).tolist():
@@ -703,7 +689,7 @@ class _Table:
             stray = None
             numeric = isinstance(values, np.ndarray) and values.dtype.kind in "biuf"
             if task == "auto" and not numeric and self.target not in self.as_text:
-                stray = stray_values_of(self.target, _arrow(values))
+                stray = stray_values_of(self.target, arrow_array(values))
             if stray is not None:
                 of_y = [finding for finding in of_y if finding.kind != "target identifier"]
                 annotations = self.annotations
@@ -769,14 +755,14 @@ class _Table:
         )
         gone = () if keep_identifiers else left_out(findings)
         if gone and self.row_names.labels is None:
-            labels = texts_of(_arrow(self.column("target", gone[0])))
+            labels = texts_of(arrow_array(self.column("target", gone[0])))
             self.row_names = replace(self.row_names, labels=labels)
         outcome: Target
         remarks: list[str] = []
         if values is None:
             outcome = NoTarget(np.zeros(table.shape[0]))
         elif survival:
-            outcome, remarks = _survival(
+            outcome, remarks = survival_of(
                 (self.target, values), (event, events), (entry, entries), event_of_interest
             )
         else:
@@ -792,9 +778,11 @@ class _Table:
         notes += remarks
         covariates = None
         if self.covariates:
-            columns = {name: _arrow(of_name) for name, of_name in self.covariates.items()}
+            columns = {name: arrow_array(of_name) for name, of_name in self.covariates.items()}
             if "strata" in rows:
-                columns["strata"] = _arrow(rows["strata"]).cast(pa.string()).dictionary_encode()
+                columns["strata"] = (
+                    arrow_array(rows["strata"]).cast(pa.string()).dictionary_encode()
+                )
             covariates = pa.table(columns)
             try:
                 rows["strata"] = covariate_strata(covariates, outcome.labels)
@@ -828,56 +816,6 @@ class _Table:
             dates=self.dates,
         )
         return replace(data, provenance=provenance)
-
-
-def _survival(
-    of_time: tuple[str, Any],
-    of_event: tuple[str, Any],
-    of_entry: tuple[str, Any],
-    event_of_interest: str | int | None,
-) -> tuple[SurvivalTarget, list[str]]:
-    """Encode survival from names and values of its columns, and say how they were read."""
-    (name, values), (event, events), (entry, entries) = of_time, of_event, of_entry
-    function, event_column, entry_column = (
-        f"read: {role}={title!r}" if title else f"read: {role}"
-        for role, title in (("target", name), ("event", event), ("entry", entry))
-    )
-    times = target_array(values, function=function)
-    states = target_array(events, function=event_column)
-    occurred = event_indicators(states, event_of_interest, function=event_column, times=times)
-    notes = []
-    if event_of_interest is not None or not {*states.tolist()} <= {0, 1}:
-        event_words, censored_words = (
-            [*map(quoted, dict.fromkeys(states[rows].tolist()))] for rows in (occurred, ~occurred)
-        )
-        competing = len(censored_words) > 1 and event_of_interest is not None
-        notes.append(
-            f"the event is {joined(event_words, shown=_SHOWN)} of {event or 'event'}; rows with "
-            f"{joined(censored_words, shown=_SHOWN) or 'no event'} are censored at their time"
-            f"{', competing events too (cause-specific)' * competing}"
-        )
-    elif "cens" in event.lower():
-        notes.append(
-            f"1 in {event} is read as the event; event_of_interest=0 if 1 stands for censored rows"
-        )
-    if entries is None:
-        return SurvivalTarget.of_columns(times, occurred, function=function), notes
-    absent = _missing(entries)
-    if absent.any():
-        raise ValueError(
-            f"{entry_column} is missing in {absent.sum():,} of {len(absent):,} rows, first in row "
-            f"{absent.argmax()}. Hint: drop_missing_target=True leaves these rows out; 0 stands "
-            "for rows that were under observation from the start on"
-        )
-    starts = target_array(entries, function=entry_column)
-    target = SurvivalTarget.of_columns(times, occurred, starts, function=function)
-    if not target.truncated:
-        warn(f"{entry_column} has no effect: no row enters after the first time")
-    notes.append(
-        f"rows are at risk after {entry or 'entry'}, up to {name}; tests permute entry, time and "
-        f"event together, and assume that {entry or 'entry'} does not depend on irrelevant features"
-    )
-    return target, notes
 
 
 def _of_file(
@@ -984,29 +922,6 @@ def _of_memory(
     if pairing is not None:
         _annotate(table, samples, pairing, {})
     return table
-
-
-def _aligned(values: Any, index: Any, parameter: str) -> Any:
-    """Return a series of pandas in the order of the rows of a table.
-
-    Labels 0, 1, ... of a series are no names of rows, so that it is paired by position.
-
-    Raises
-    ------
-    ValueError
-        If the series has labels that the table lacks.
-    """
-    counted = getattr(values.index, "start", None) == 0 and getattr(values.index, "step", None) == 1
-    if index is None or counted or len(values) != len(index) or values.index.equals(index):
-        return values
-    if values.index.is_unique and index.is_unique and values.index.isin(index).all():
-        return values.reindex(index)
-    odd = values.index[~values.index.isin(index)]
-    lacking = f"such as {quoted(odd[0])}" if len(odd) else "in another order, some repeated"
-    raise ValueError(
-        f"read: {parameter} has labels of rows that are not those of the table, {lacking}; align "
-        f"both by their index, or give {parameter} as an array, to pair rows by position"
-    )
 
 
 def _annotate(data: _Table, samples: Any, pairing: Pairing, options: Mapping[str, Any]) -> None:
@@ -1126,15 +1041,3 @@ def _rows_of(values: Any, rows: NDArray[np.intp]) -> Any:
     if isinstance(series, nw.Series):
         return series[rows.tolist()].to_native()
     return np.asarray(values)[rows]
-
-
-def _arrow(values: Any) -> Any:
-    """Return values as an Arrow array; None and NaN are missing."""
-    if isinstance(values, pa.ChunkedArray | pa.Array):
-        return values
-    return pa.array(values, from_pandas=True)
-
-
-def _missing(values: Any) -> NDArray[np.bool_]:
-    """Tell which values are missing."""
-    return np.asarray(pc.is_null(_arrow(values), nan_is_null=True))

@@ -40,6 +40,12 @@ def unmasked(values: Any) -> Any:
     return plain
 
 
+def is_structured(y: Any) -> bool:
+    """Return whether a target is a structured array of two fields, besides one named entry."""
+    names = getattr(getattr(y, "dtype", None), "names", None)
+    return names is not None and len([name for name in names if name != "entry"]) == 2
+
+
 def is_missing(value: Any) -> bool:
     """Return whether a value is missing: None, NaN, NaT or pandas' NA."""
     if value is None or type(value).__name__ in {"NAType", "NaTType", "MaskedConstant"}:
