@@ -27,6 +27,7 @@ extensions = [
     "sphinx_copybutton",
     "sphinx_gallery.gen_gallery",
     "_site.accessible",
+    "_site.former",
     "_site.outside",
     "_site.pictures",
     "_site.reference",

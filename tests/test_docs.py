@@ -28,9 +28,8 @@ from duramen.reports import report
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
-FIRST = ROOT / "docs" / "start"  # commands with their defaults
-# Pages run with the slow tests.
-SLOW = {FIRST, *(ROOT / "docs" / name for name in ("how-to", "explanation"))}
+# Pages and folders run with the slow tests.
+SLOW = {ROOT / "docs" / name for name in ("index.md", "start", "how-to", "explanation")}
 BLOCK = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```\s*$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
 LANGUAGES = {"python", "r", "sh", "text", "yaml"}
@@ -58,7 +57,7 @@ def test_every_block_says_its_language(page: Path) -> None:
     [
         pytest.param(
             page,
-            marks=pytest.mark.slow if not SLOW.isdisjoint(page.parents) else (),
+            marks=pytest.mark.slow if not SLOW.isdisjoint((page, *page.parents)) else (),
             id=name_of(page),
         )
         for page in PAGES
@@ -76,6 +75,7 @@ def test_blocks_of_page_run(
         if language == "python":
             # Leading empty lines make a traceback point at the line of the page.
             exec(compile("\n" * (line - 1) + code, str(page), "exec"), namespace)
+            printed = capsys.readouterr().out
         elif language == "sh":
             for command in commands(code):
                 done = duramen(*command)
@@ -116,7 +116,7 @@ def run_in_r(code: str, place: str) -> None:
 
 
 def screens(page: Path) -> set[int]:
-    """The first lines of the blocks that show what a command prints."""
+    """The first lines of the blocks that show what the block before them prints."""
     text = page.read_text(encoding="utf-8")
     marked = re.finditer(r"^<!-- screen -->\n```text\n", text, re.MULTILINE)
     return {text.count("\n", 0, match.end()) + 1 for match in marked}
@@ -133,14 +133,12 @@ def tool() -> ModuleType:
     return module
 
 
-def test_five_pages_show_the_first_screen_of_rank() -> None:
+def test_six_pages_show_the_first_screen_of_rank() -> None:
     shown = [page.name for page in tool().PAGES if screens(page)]
-    assert len(shown) == 5
-    for page in tool().PAGES:
-        for language, code, line in blocks(page):
-            if line in screens(page):
-                assert language == "text"
-                assert "reliably associated with" in code
+    assert len(shown) == 6
+    for page in (page for page in tool().PAGES if screens(page)):
+        shown = [code for language, code, line in blocks(page) if line in screens(page)]
+        assert "reliably associated with" in shown[-1]
 
 
 def test_a_screen_is_what_the_last_command_before_it_prints(
@@ -162,10 +160,12 @@ def commands(code: str) -> Iterator[list[str]]:
 
 
 @functools.cache
-def drawn() -> str:
-    """The programs that draw pictures when the site is built."""
-    programs = (ROOT / "docs" / "images").glob("make_*.py")
-    return "".join(program.read_text(encoding="utf-8") for program in programs)
+def drawn() -> set[str]:
+    """The names of the pictures that are drawn when the site is built."""
+    docs = ROOT / "docs"
+    programs = [program.read_text("utf-8") for program in (docs / "images").glob("make_*.py")]
+    examples = [f"sphx_glr_{example.stem}_001.png" for example in (docs / "examples").glob("*.py")]
+    return {*re.findall(r'"([\w-]+\.png)"', "".join(programs)), *examples}
 
 
 @one_test
@@ -174,7 +174,7 @@ def test_links_within_the_repository_lead_somewhere(page: Path) -> None:
     targets = [target.split("#")[0] for target in LINK.findall(page.read_text(encoding="utf-8"))]
     local = [page.parent / target for target in targets if target and "://" not in target]
     absent = [path for path in local if not path.exists()]
-    assert [path for path in absent if f'"{path.name}"' not in drawn()] == []
+    assert [path for path in absent if path.name not in drawn()] == []
 
 
 def test_commands_are_found_in_a_shell_block() -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import re
 import subprocess
 import sys
 import tomllib
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from packaging.version import Version
@@ -110,23 +112,83 @@ def test_the_doctor_says_what_a_report_of_a_fault_needs() -> None:
     assert set(doctor.kernels().values()) <= {"used", "not used", "not installed"}
 
 
-def test_pages_of_how_to_have_at_most_600_words() -> None:
-    for page in sorted((ROOT / "docs" / "how-to").rglob("*.md")):
-        prose = re.sub(
-            r"^```.*?^```\s*$", "", page.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL
-        )
-        words = [word for word in prose.split() if re.search(r"\w", word)]
-        assert page.name == "index.md" or len(words) <= 600, page.name
+def how_to() -> list[Path]:
+    """The pages of tasks."""
+    pages = sorted((ROOT / "docs" / "how-to").rglob("*.md"))
+    return [page for page in pages if page.name != "index.md"]
 
 
-def test_every_option_of_a_command_stands_on_a_page() -> None:
-    folders = ("how-to", "start", "explanation")
-    pages = [page for name in folders for page in (ROOT / "docs" / name).rglob("*.md")]
-    text = "\n".join(page.read_text("utf-8") for page in pages)
-    named = set(re.findall(r"--[a-z][a-z-]*", text))
+def prose(page: Path) -> str:
+    """The text of a page without its code."""
+    return re.sub(r"^```.*?^```\s*$", "", page.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
+
+
+def anchors(page: Path) -> set[str]:
+    """The anchors that GitHub and the site give the headings of a page."""
+    titles = re.findall(r"^#+ (.+)$", prose(page), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+def test_at_most_50_pages_of_how_to_of_at_most_900_words() -> None:
+    assert len(how_to()) <= 50
+    for page in how_to():
+        words = [word for word in prose(page).split() if re.search(r"\w", word)]
+        assert len(words) <= 900, page.name
+
+
+def site(name: str) -> ModuleType:
+    """A module of the site, which is no package that is installed."""
+    file = ROOT / "docs" / "_site" / f"{name}.py"
+    spec = importlib.util.spec_from_file_location(name, file)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_every_former_page_leads_to_a_section() -> None:
+    """The list is that of a published site: lines are added to it, and none is taken away."""
+    targets = site("former").targets()
+    assert len(targets) >= 101
+    for name, target in targets.items():
+        page, _, anchor = target.partition("#")
+        file = ROOT / "docs" / f"{page}.md"
+        assert file.is_file(), name
+        assert not anchor or anchor in anchors(file), name
+        assert page == name or not (ROOT / "docs" / f"{name}.md").exists(), name
+    stay = {str(page.relative_to(ROOT / "docs").with_suffix("")) for page in how_to()}
+    assert {name for name in targets if targets[name] == name} <= stay
+
+
+def test_links_to_sections_lead_somewhere() -> None:
+    for page in (ROOT / "docs").rglob("*.md"):
+        for path, anchor in re.findall(r"\]\(([^)\s:#]*)#([^)\s]+)\)", prose(page)):
+            file = page.parent / path if path else page
+            if file.suffix == ".md":
+                assert anchor in anchors(file), (page.name, path, anchor)
+
+
+def test_every_option_of_a_command_is_in_its_list() -> None:
+    pages = dict(site("commands").pages())
     for name in COMMANDS:
-        options = {word for option in arguments(name) for word in option.names if word[:2] == "--"}
-        assert options - named == set(), name
+        text = pages[f"command-{name}"]
+        for option in arguments(name):
+            assert f"``{option.names[0]}``" in text, name
+            assert option.parameter.help, (name, option.names)
+
+
+def test_options_of_pages_are_options_of_a_command() -> None:
+    options = {"--help", "--version", "--man", "--install-completion", "--output", "--example"}
+    options |= {"--clump", "--indep-pairwise"}  # of PLINK
+    for name in COMMANDS:
+        options |= {word for option in arguments(name) for word in option.names}
+    for page in (*how_to(), *(ROOT / "docs" / "start").glob("*.md")):
+        text = page.read_text("utf-8")
+        calls = re.findall(r"^duramen (?:.*\\\n)*.*$", text, re.MULTILINE)
+        named = re.findall(r"`(--[a-z][a-z-]*)", text)
+        named += [word for call in calls for word in re.findall(r" (--[a-z][a-z-]*)", call)]
+        assert set(named) <= options, page.name
 
 
 PINNED = ("build", "test", "lint", "dist", "docs", "browser")  # groups

@@ -1,14 +1,16 @@
-"""Compare the screens in docs/start with what their commands print, or write them.
+"""Compare the screens of pages with what their code prints, or write them.
 
     python tools/screens.py [--write]
 
-A screen is the block of text after the comment ``<!-- screen -->``: what the last command of the
-block before it prints to standard output. The blocks of a page run in order in a folder of their
-own, as in ``tests/test_docs.py``, which fails where a screen differs.
+A screen is the block of text after the comment ``<!-- screen -->``: what the block of Python, or
+the last command of the block, before it prints to standard output. The blocks of a page run in
+order in a folder of their own, as in ``tests/test_docs.py``, which fails where a screen differs.
 """
 
 from __future__ import annotations
 
+import contextlib
+import io
 import os
 import re
 import shlex
@@ -17,7 +19,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-PAGES = sorted((Path(__file__).resolve().parent.parent / "docs" / "start").glob("*.md"))
+DOCS = Path(__file__).resolve().parent.parent / "docs"
+PAGES = [DOCS / "index.md", *sorted((DOCS / "start").glob("*.md"))]
 BLOCK = re.compile(
     r"(?P<mark><!-- screen -->\n)?^```(?P<language>\w*)[^\n]*\n(?P<code>.*?)^```\s*$",
     re.MULTILINE | re.DOTALL,
@@ -43,7 +46,9 @@ def written(text: str) -> str:
     parts, end, printed = list[str](), 0, ""
     for block in BLOCK.finditer(text):
         if block["language"] == "python":
-            exec(compile(block["code"], "page", "exec"), namespace)
+            with contextlib.redirect_stdout(io.StringIO()) as output:
+                exec(compile(block["code"], "page", "exec"), namespace)
+            printed = output.getvalue()
         elif block["language"] == "sh":
             for words in commands(block["code"]):
                 call = [sys.executable, "-m", "duramen", *words]

@@ -1,4 +1,4 @@
-"""Pages of the reference: one for each public name, and one for each package.
+"""Pages of the reference: one for each public name, package and command.
 
 They are written to docs/reference before Sphinx reads the sources, from the `__all__` of the
 packages, as the tests of public names read them: a name that is public has a page without anything
@@ -15,6 +15,8 @@ from typing import Any
 
 from sphinx.application import Sphinx
 from tests.contracts.test_names import packages, public
+
+from _site import commands
 
 FOLDER = Path(__file__).resolve().parents[1] / "reference"
 
@@ -80,17 +82,19 @@ def pages() -> Iterator[tuple[str, str]]:
     for path, thing in {**callables, **values}.items():
         by_package[path.rpartition(".")[0]][path] = thing
         yield path, page(path, thing)
+    yield from commands.pages()
     modules = {package.__name__: package for package in packages()}
     for name, members in by_package.items():
         yield f"package-{name}", overview(modules[name], members)
     lines = [*title("Reference"), "Every public name has a page, made from its docstring."]
-    lines += [":doc:`Public names <../api>` lists all of them with their parameters.", ""]
+    lines += [":doc:`Public names <../api>` lists them with their parameters,"]
+    lines += [":doc:`commands <commands>` has all options of the command line.", ""]
     lines += [".. list-table::", "   :widths: 35 65", ""]
     for name in sorted(by_package):
         lines += [f"   * - :doc:`{name} <package-{name}>`", f"     - {summary(modules[name])}"]
     lines += ["", ".. toctree::", "   :hidden:", ""]
     lines += [f"   {name} <package-{name}>" for name in sorted(by_package)]
-    lines += ["   ../api"]
+    lines += ["   commands", "   ../api"]
     yield "index", "\n".join(lines) + "\n"
 
 

@@ -123,7 +123,7 @@ class Boruta(RefittingSelector):
     if it is above the median of the best shadow. Of irrelevant features alone, the best one is
     above the best of as many shadows half of the time: with no relevant feature, some feature is
     confirmed in a considerable fraction of data sets, which `alpha` does not bound (the guide,
-    docs/how-to/selection/boruta.md, has figures). Tests that permute the target, such as
+    docs/explanation/experiments/selectors.md, has figures). Tests that permute the target, such as
     `duramen.significance.max_t`, bound it.
 
     *Correlated features.* The importance of a relevant feature is divided among its copies; all of

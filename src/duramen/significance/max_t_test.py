@@ -152,7 +152,7 @@ def max_t(
     that large groups are not favored. The members have the step-down procedure of all p features in
     the first stage, and an adjusted p-value no smaller than that of their group. The family-wise
     error rate of the groups is at most alpha, and so is that of the features; that of both together
-    is at most 2 alpha (docs/how-to/tests/max-t-groups.md has measured rates).
+    is at most 2 alpha (docs/explanation/tests/max-t-measured.md has rates).
 
     Parameters
     ----------

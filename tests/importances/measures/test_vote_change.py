@@ -154,7 +154,7 @@ def test_false_discoveries_on_the_linear_problem():
     from benchmarks.error_rates import linear_problem
 
     # Draw 0. Over 50 draws the rate is .011 and .018 with 10,000 trees, and 7.3 and 7.9
-    # features with a weight are found (docs/how-to/importances/vote-change.md).
+    # features with a weight are found (docs/explanation/theory/mda.md).
     many = {"sqrt": 10_000, 30: 5_000}
     number = {}
     for max_features, most in many.items():

@@ -16,7 +16,7 @@ from duramen.support.arrays import FloatArray, IntArray
 from duramen.support.checks import warn
 
 # Splits on a feature, on average, above which irrelevant features had small q-values in simulations
-# (docs/how-to/importances/vote-change.md).
+# (docs/explanation/theory/mda.md).
 _MOST_SPLITS = 100
 
 
