@@ -90,11 +90,11 @@ def compare(
     y : str or array-like of shape (n,), optional
         Target, where `data` is a table.
     methods : str or list of str, or selectors and the like, optional
-        Selector of duramen select, with its defaults, importance measure of duramen rank, evaluated
-        with its first features, or all-features; by default mdi, mda and all-features. In Python
-        also as for :func:`duramen.evaluate_selection`.
+        Selector, importance measure, or all-features; by default mdi, mda and all-features. A
+        selector of duramen select has its defaults; a measure of duramen rank is evaluated with its
+        first features. In Python also as for :func:`duramen.evaluate_selection`.
     n_features : int or list of int, optional
-        Number of features to keep from the top of a ranking; by default 1, 2, 5, 10, 20, 50, ...
+        Number of top features to keep; by default 1, 2, 5, 10, 20, 50, ...
         below the number of columns.
     n_estimators : int
         Number of trees of the forests that rank and predict.
@@ -111,7 +111,7 @@ def compare(
     random_state : int, RandomState, Generator or None
         Seed of all random numbers.
     n_jobs : int
-        Number of threads; -1 for all processors. The result does not depend on it.
+        Number of threads, or -1 for all. The result does not depend on it.
     client : dask.distributed.Client, optional
         Cluster that runs the splits; the result does not depend on it.
     checkpoint : path, optional

@@ -108,7 +108,7 @@ def connectome(
     Parameters
     ----------
     recording : path, array, data frame or recording of shape (T, p)
-        Fluorescence of neurons in frames: text, .npy, Parquet, Arrow, HDF5, the folder or
+        Fluorescence of neurons in frames. Formats: text, .npy, Parquet, Arrow, HDF5, the folder or
         F.npy of suite2p, or HDF5 of CaImAn. In Python also an array or a data frame, frames by
         neurons.
     names : list of str, optional
@@ -121,20 +121,20 @@ def connectome(
         Orientation of a table: neurons in columns, or in rows; auto is columns, unless these are
         more than five times as many as the rows.
     neuropil : float, optional
-        Fraction of the neuropil signal of suite2p to subtract, often .7; none is subtracted by
-        default.
+        Fraction of the neuropil to subtract, often .7; none by default. Only suite2p stores the
+        neuropil signal.
     missing : {"refuse", "drop", "interpolate"}
         Treatment of frames with missing values.
     drop : list of str
-        Neuron, or column of a table such as the time, to leave out.
+        Neuron, or column of times, to leave out.
     positions : path or array-like of shape (p, 2), optional
-        Table with the position of each neuron in columns x and y, in the order of the neurons. It
-        is used to draw the network, not for the weights.
+        Table of the positions of the neurons. Its columns are x and y, and its rows follow the
+        order of the neurons. Positions are drawn and do not change the weights.
     gold : path, table, graph, matrix or list of tuples, optional
-        File of known links to score the network against: columns of source and target, as names or
-        as numbers counted from 0, and, if there is a third, 1 for links and 0 for others.
+        File of known links to score the network against. Its columns are source and target, as
+        names or as numbers counted from 0, and, if there is a third, 1 for links and 0 for others.
     method : {"averaged", "full", "partial_correlation", "pearson", "transfer_entropy", "genie3"}
-        Method; the notes describe each.
+        Method of association; the notes describe each.
     filters : mapping of str to float, optional
         Weights of the low-pass filters "f1" to "f4", and "none" for none, in place of those of the
         method.
@@ -161,11 +161,11 @@ def connectome(
     max_depth : int
         Maximum depth of the trees (genie3).
     links : int
-        Number of links in the results, those of the largest weights.
+        Number of links in the results; the largest weights are kept.
     random_state : int, RandomState, Generator or None
         Seed of all random numbers.
     n_jobs : int
-        Number of threads; -1 for all processors. The result does not depend on it.
+        Number of threads, or -1 for all. The result does not depend on it.
     checkpoint : path, optional
         File that keeps the settings that are done; the same call continues from it.
     verbose : int

@@ -137,7 +137,7 @@ def context(
     y : str or array-like of shape (n,), optional
         Target, where `data` is a table.
     context : str, array-like of shape (n,), or mapping or data frame of one column
-        Column whose values are the contexts, such as sex or hospital. It is not used as a feature.
+        Column of the contexts, such as sex or hospital. It is not used as a feature.
         In Python also its values.
     estimator : estimator of duramen, optional
         Totally randomized trees or Extra-Trees in place of `n_estimators`, `criterion`,
@@ -180,7 +180,7 @@ def context(
     random_state : int, RandomState, Generator or None
         Seed of all random numbers.
     n_jobs : int
-        Number of threads; -1 for all processors. The result does not depend on it.
+        Number of threads, or -1 for all. The result does not depend on it.
     client : dask.distributed.Client, optional
         Cluster that does the work instead of threads; the result does not depend on it.
     checkpoint : path, optional

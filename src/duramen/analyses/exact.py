@@ -140,7 +140,7 @@ def exact(
     max_depth : int, optional
         Maximum depth of the trees; no limit by default.
     splits : {"multiway", "ordered", "one-vs-rest", "any"}
-        Family of splits: one branch for each value (multiway), or two branches (the others).
+        Family of splits. Multiway splits have one branch for each value, others two branches.
     cut : {"random", "uniform", "best"}
         Cut of a feature into two branches: any place between its values, all alike (random); one
         that is uniform between its least and its largest value, with ordered splits and without
@@ -153,7 +153,7 @@ def exact(
     max_hours : float
         Longest estimated time, in hours; a longer computation is refused.
     n_jobs : int
-        Number of threads; -1 for all processors. The result does not depend on it.
+        Number of threads, or -1 for all. The result does not depend on it.
     verbose : int
         Above 0: progress bars.
 

@@ -113,17 +113,17 @@ def network(
     data : LearningSet, or a source as for :func:`duramen.read`
         Expression: samples in rows, genes in columns. Its target, if there is one, is not used.
     regulators : list of str or int, optional
-        Gene that may regulate others, in place of all, or a file of names, one per line, such as a
-        list of transcription factors: those in the table are used, at least two.
+        Regulator, or a file of names; all genes by default. The file has one name per line, such as
+        a list of transcription factors; at least two must be in the table, and others are ignored.
     targets : list of str or int, optional
-        Gene that may be regulated, in place of all, or a file of names, one per line: those in the
-        table are used.
+        Target gene, or a file of names; all genes by default. The file has one name per line, and
+        names that are not in the table are ignored.
     genes_match : {"exact", "fold"}
         Names of regulators and targets: as they are; or folded, without case, spaces, signs such as
         . and -, an X before a digit, and leading zeros.
     gold : path, table, graph, matrix or list of tuples, optional
-        File of known links to score the network against: columns of source, target and, if there
-        is a third, 1 for links and 0 for other pairs.
+        File of known links to score the network against. Its columns are source, target and, if
+        there is a third, 1 for links and 0 for other pairs.
     forest : {"random_forest", "extra_trees", "totally_randomized_trees", "bagged_trees", \
 "random_subspace", "random_patches"}
         Kind of forest.
@@ -140,8 +140,8 @@ def network(
         Draw the samples of each tree with replacement, or take all of them; by default drawn in
         random forests, all in extra_trees.
     measure : str
-        Importance measure that weights links: one of a fitted forest, such as mdi, mdi_oob or mda,
-        or last_level; see :func:`duramen.genie3`.
+        Importance measure that weights links. Allowed are the measures of a fitted forest, such as
+        mdi, mdi_oob or mda, and last_level; see :func:`duramen.genie3`.
     normalization : {"unit", "sum", "none"}
         Scale of the weights: targets scaled to unit variance or entropy (unit), weights of each
         target scaled to add up to 1 (sum), or the unit of each target (none).
@@ -149,16 +149,16 @@ def network(
         Multiply the weights of a regulator by their variance over the targets, so that links of
         regulators of many genes rank higher; none is GENIE3 as published.
     n_permutations : int
-        Number of permutations of each target for the p-values of links; 0 for no p-values.
+        Number of permutations for p-values; 0 for no p-values. Each target is permuted.
     links : int
-        Number of links in the results, those of the largest weights.
+        Number of links in the results; the largest weights are kept.
     adjacencies : path, optional
         File to write all links of positive weight to, as columns TF, target and importance: the
         adjacencies that pyscenic ctx reads.
     random_state : int, RandomState, Generator or None
         Seed of all random numbers.
     n_jobs : int
-        Number of threads; -1 for all processors. The result does not depend on it.
+        Number of threads, or -1 for all. The result does not depend on it.
     client : dask.distributed.Client, optional
         Cluster that grows the forests; the result does not depend on it.
     checkpoint : path, optional

@@ -77,13 +77,13 @@ def pack(
     kinds : str, mapping or sequence, optional
         Kinds of the columns, as for :func:`duramen.encode`.
     transpose : bool
-        Transpose the file: its rows, such as genes, become columns, and its first column names
-        them.
+        Transpose the file, such as one with genes in rows. Its rows become columns, and its first
+        column names them.
     layer : str, optional
         Layer of an AnnData to read, or raw; X by default.
     samples : path or table, optional
-        Sample annotations, such as classes: a table, paired with the source by the names of the
-        rows.
+        Table of sample annotations, such as the classes. Its rows are paired with the rows of the
+        source by name.
     samples_id : str, optional
         Column of the sample annotations, or of the table, with the names of the rows; by default,
         the column whose values match.
@@ -113,12 +113,12 @@ def pack(
     sheet : str, optional
         Sheet of a workbook, such as an .xlsx file; the first by default.
     memory : str or int
-        Memory to use, such as 512MB or 2GiB: beyond what the interpreter, its packages and some 60
-        bytes a column take. A single column has to fit, and a single row of a text.
+        Memory to use, such as 512MB or 2GiB; the interpreter, its packages and some 60 bytes for
+        each column come on top. A single column has to fit, and a single row of a text file.
     overwrite : bool
         Replace the store in the folder.
     n_jobs : int
-        Number of threads; -1 for all processors. The result does not depend on it.
+        Number of threads, or -1 for all. The result does not depend on it.
     verbose : int
         Above 0: progress bars.
 

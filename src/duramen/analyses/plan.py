@@ -85,8 +85,9 @@ def plan(
     memory : int or str
         Memory for growing a tree, such as 512MB or 2GiB; a number is in bytes.
     relevant : int, str, mapping or list
-        Expected number of relevant features of each degree, the number of other features that they
-        need, such as 0:10,1:5 or ``{0: 10, 1: 5}``; a number alone is for degree 0.
+        Expected number of relevant features by degree, such as 0:10,1:5 or ``{0: 10, 1: 5}``; a
+        number alone is for degree 0. The degree of a feature is the number of other features that
+        it needs.
     n_classes : int
         Number of classes of the target; 1 for a numeric target.
     n_values : int

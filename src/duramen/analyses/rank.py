@@ -82,8 +82,7 @@ def rank(
 ) -> RankingReport:
     """Rank the features of a table by their importance for a target.
 
-    Grows a forest, tests which importances are larger than expected by chance, and describes the
-    directions of effects.
+    Grows a forest, tests its importances by permutation, and describes effects.
 
     Parameters
     ----------
@@ -98,8 +97,8 @@ def rank(
     estimator : str or estimator of duramen
         Kind of forest; in Python also an estimator, of which a copy is fitted.
     n_estimators : int, optional
-        Number of trees; 1,000 by default, and of more than 100,000 rows 100,000,000 divided by
-        their number, at least 50.
+        Number of trees, 1,000 by default. Tables of more than 100,000 rows get 100,000,000 divided
+        by the number of rows, and at least 50.
     max_features : int, float or str
         Number of features tried at a node: auto, sqrt, log2, all, an integer or a fraction.
     max_depth : int, optional
@@ -121,20 +120,20 @@ def rank(
     test : str or bool
         Significance test of the importances; auto is max-t, none (in Python also False) skips it.
     n_permutations : int, optional
-        Number of rounds of the test, each with new forests; by default 99 for each stage of max-t,
-        10 for forest-probe-ranking, else 100.
+        Number of rounds of the test; by default 99 for each stage of max-t, 10 for
+        forest-probe-ranking, else 100. Each round grows new forests.
     distribution : {"empirical", "normal", "lognormal", "gamma"}, optional
         Distribution of importances under the null hypothesis of altmann: the permutations
         themselves, or one fitted to them; empirical by default.
     direct : bool
-        Also test each feature given all others, which tells features that matter directly from
-        those that are only correlated with them.
+        Also test each feature given all others. The test separates features that matter directly
+        from features that are only correlated with them.
     interactions : bool
         Also test all pairs of columns for an interaction beyond their main effects.
     explain : list of int or str
-        Row to explain: which features lead to its prediction. Its name in the sample annotations
-        or the column that identifies rows, or its number, from 1 in a file and from 0 in a table in
-        memory; all for every row.
+        Row to explain, by name or number; all for every row. The result has the contributions of
+        the features to its prediction. Names are those of the sample annotations or of the column
+        that identifies rows; numbers start at 1 in a file and at 0 in a table in memory.
     explain_rows : path or table, optional
         Table of new rows to explain, with the columns of the features.
     intervals : bool
@@ -166,7 +165,7 @@ def rank(
     random_state : int, RandomState, Generator or None
         Seed of all random numbers.
     n_jobs : int, optional
-        Number of threads; -1 for all processors. The result does not depend on it.
+        Number of threads, or -1 for all. The result does not depend on it.
     client : dask.distributed.Client, optional
         Cluster that grows the forests of the test, the intervals and the stability; the result does
         not depend on it.

@@ -114,9 +114,8 @@ def select(
 ) -> SelectionReport:
     """Select the columns that are relevant for a target.
 
-    By default, grows each tree on some columns only, drawn at random or found before, so that the
-    table need not fit into memory: 1000 columns, or as many as 512 MB of memory hold. The search
-    ends when trees that give each column ten draws, 200 trees at least, find nothing new.
+    By default, grows each tree on a sample of the columns, so that the table need not fit into
+    memory.
 
     Parameters
     ----------
@@ -134,7 +133,7 @@ def select(
     random_state : int, RandomState, Generator or None
         Seed of all random numbers.
     n_jobs : int, optional
-        Number of threads; -1 for all processors. The result does not depend on it.
+        Number of threads, or -1 for all. The result does not depend on it.
     client : dask.distributed.Client, optional
         Cluster that runs the forests of the selector, if it takes one; the result does not depend
         on it.
@@ -156,6 +155,12 @@ def select(
         If an argument is not as described, or the table is refused.
     AnalysisInterrupted
         Ctrl-C once the selector has a result; its attribute ``report`` has what is finished.
+
+    Notes
+    -----
+    The default selector draws the columns of a tree at random or from the relevant columns so far:
+    1000 columns, or as many as 512 MB of memory hold. The search ends when trees that give each
+    column ten draws, and at least 200 trees, find no new column.
 
     Examples
     --------

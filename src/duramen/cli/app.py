@@ -6,6 +6,7 @@ import ast
 import re
 import shlex
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from importlib import import_module
 from importlib.resources import files
 from importlib.util import find_spec
@@ -20,7 +21,7 @@ from cyclopts.help import HelpEntry, HelpPanel
 from duramen import __version__
 from duramen.cli.console import complain
 from duramen.cli.ending import INTERRUPTED, USER_ERROR
-from duramen.cli.parameters import STANDARD_INPUT
+from duramen.cli.parameters import EVERYDAY, STANDARD_INPUT, first_sentence, option_names
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions
@@ -33,47 +34,59 @@ The first line of each runs as it stands; the others name files of the user.
 """
 COMMANDS = tuple(EXAMPLES)
 _TAKE_HYPHEN = ("--na-values", "--decimal", "--separator")
-_OTHER = Group("Help", sort_key=1000)
+_COMMANDS, _ADVANCED = Group("Commands", sort_key=0), Group("Advanced", sort_key=1)
+_HELP = Group("Help", sort_key=1000)
+_ALL = "--help-all"
 
-_WIDEST = 26  # characters of an option that its description stands beside, not below
-_SHORT = 36  # characters of choices that stand beside an option, not among the description
+_WIDEST = 22  # characters of an option that has its description on the same line
+_SHORT = 36  # characters of choices that replace the placeholder of a value
 
 
-def help_panel(console: Console, options: ConsoleOptions, panel: HelpPanel) -> None:
-    """Print the options of a section as a list of definitions, as `cyclopts` asks for it."""
+def everyday_panel(
+    command: str, console: Console, options: ConsoleOptions, panel: HelpPanel
+) -> None:
+    """Print the everyday options of a command, each by one name and its first sentence."""
+    everyday = {option_names(parameter)[0] for parameter in EVERYDAY[command]}
+    entries = [
+        entry.copy(positive_names=entry.names[-1:], description=first_sentence(_plain(entry)))
+        for entry in panel.entries
+        if entry.positional_label or everyday & {*entry.names}
+    ]
+    commands = panel.format == "command"
+    full_panel(console, options, panel if commands else panel.copy(entries=entries))
+
+
+def full_panel(console: Console, options: ConsoleOptions, panel: HelpPanel) -> None:
+    """Print all options of a section as a list of definitions."""
     if not panel.entries:
         return
     lines = [f"{panel.title}:"]
     for entry in panel.entries:
-        label, description = _texts(entry)
-        beside = len(label) <= _WIDEST
+        choices, label, description = entry.choices or (), [*entry.display_labels], _plain(entry)
+        beside = 0 < len("|".join(choices)) <= _SHORT
+        if entry.metavar and not entry.positional_label:
+            label[-1] += f" <{'|'.join(choices)}>" if beside else f" {entry.metavar}"
+        if entry.default is not None:
+            description += f" [default: {entry.default}]"
+        if entry.required and not entry.positional_label:
+            description += " [required]"
         wrapped = wrap(description, console.width - _WIDEST - 4, break_on_hyphens=False)
-        if beside and wrapped:
-            lines.append(f"  {label:<{_WIDEST}}  {wrapped.pop(0)}")
-        else:
-            lines.append(f"  {label}")
-        lines += [" " * (_WIDEST + 4) + line for line in wrapped]
+        first = "  " + ", ".join(label)
+        if len(first) <= _WIDEST + 2 and wrapped:
+            first = f"{first:<{_WIDEST + 4}}{wrapped.pop(0)}"
+        lines += [first, *(" " * (_WIDEST + 4) + line for line in wrapped)]
+        if choices and not beside:
+            wrapped = wrap(", ".join(choices), console.width - 6, break_on_hyphens=False)
+            lines += [f"      {line}" for line in wrapped]
     console.print("\n".join(lines), "", sep="\n", highlight=False, markup=False, soft_wrap=True)
 
 
-def _texts(entry: HelpEntry) -> tuple[str, str]:
-    """Return an option with what it takes, and its description."""
+def _plain(entry: HelpEntry) -> str:
+    """Return the description of an option as text."""
     from rich.text import Text
 
-    names, choices = entry.display_labels, "|".join(entry.choices or ())
     description = getattr(entry.description, "primary_renderable", entry.description)
-    parts = [description.plain if isinstance(description, Text) else str(description or "")]
-    metavar = entry.metavar
-    if choices and len(choices) <= _SHORT:
-        metavar = f"<{choices}>"
-    elif choices:
-        parts.append(f"[choices: {', '.join(entry.choices or ())}]")
-    if entry.default is not None:
-        parts.append(f"[default: {entry.default}]")
-    if entry.required and entry.positional_label is None:
-        parts.append("[required]")
-    words = [", ".join(names), *([metavar] if metavar and not entry.positional_label else [])]
-    return " ".join(words), " ".join(filter(None, parts))
+    return description.plain if isinstance(description, Text) else str(description or "")
 
 
 def analysis(name: str) -> Callable[..., Any]:
@@ -106,10 +119,18 @@ def __getattr__(name: str) -> App:
         help=functions.description(analysis(name)),
         usage=f"Usage: duramen {name} [OPTIONS]{' FILE' * kinds.count(Parameter.POSITIONAL_ONLY)}",
         version_flags=(),
-        group_commands=_OTHER,
+        help_format="plaintext",
+        help_formatter=partial(everyday_panel, name),
+        group_commands=_HELP,
         result_action="return_value",
     )
     command.default(function)
+
+    @command.command(name=_ALL)
+    def help_all() -> None:
+        """List all options."""
+        command.help_formatter = full_panel
+        command.help_print([])
 
     @command.command(name="--example")
     def example() -> None:
@@ -130,16 +151,20 @@ def application(*, summaries: bool = False) -> App:
         usage="Usage: duramen COMMAND [OPTIONS] [FILE]",
         version=f"duramen {__version__}",
         help_format="plaintext",
-        help_formatter=help_panel,
+        help_formatter=full_panel,
+        group_commands=_COMMANDS,
         suppress_keyboard_interrupt=False,
         result_action="return_value",
     )
     for place, name in enumerate(COMMANDS):
         summary = _summary(name) if summaries else None
-        app.command(f"{__name__}:{name}", name=name, help=summary, sort_key=place)
-    app.register_install_completion_command()
+        group = _ADVANCED if name in ("exact", "plan") else _COMMANDS
+        app.command(f"{__name__}:{name}", name=name, help=summary, group=group, sort_key=place)
+    app.register_install_completion_command(group=_HELP)
+    for flag in ("--help", "--version"):
+        app[flag].group = (_HELP,)
 
-    @app.command(name="--man")
+    @app.command(name="--man", group=_HELP)
     def man() -> None:
         """Print the manual page of all commands, in the language of man."""
         print(manual(app), end="")
@@ -161,6 +186,8 @@ def run(words: Sequence[str]) -> None:
         STANDARD_INPUT if word == "-" and option not in _TAKE_HYPHEN else word
         for option, word in zip(before, words, strict=False)
     ]
+    if _ALL in words:  # wherever it stands, as --help
+        words = [words[0], _ALL]
     app = application(summaries=not words or words[0] in ("--help", "-h"))
     try:
         app(words, print_error=False, exit_on_error=False)

@@ -45,19 +45,19 @@ class Output:
     Parameters
     ----------
     out : path
-        Folder for the results.
+        Folder for the results. It receives result.csv, result.parquet, run.json and report.html.
     spreadsheet_safe : bool
         Put an apostrophe before text in result.csv that a spreadsheet would evaluate as a formula,
         such as names that begin with =, +, - or @.
     xlsx : bool
         Also write the results to result.xlsx, where no text is evaluated as a formula.
     json : bool
-        Print one JSON object in place of the tables: the conclusion, the files, the record of the
-        run and the first rows of the results.
+        Print one JSON object in place of the tables. It has the conclusion, the files, the record
+        of the run and the first rows of the results.
     quiet : bool
         Print errors only.
     top : int
-        Number of rows to show in the terminal, at most 1000.
+        Number of rows to print, at most 1000.
     scheduler : str, optional
         Address of a Dask scheduler, such as tcp://192.0.2.1:8786, or the .json file that it writes:
         its workers grow the forests. The result does not depend on it.

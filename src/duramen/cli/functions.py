@@ -171,10 +171,6 @@ def _received(stack: ExitStack) -> str:
 
 # --- commands -------------------------------------------------------------------------------------
 
-_WRITES = (
-    "Prints the results, and writes result.csv, result.parquet, run.json and report.html to the "
-    "folder --out."
-)
 _OF_READ = ("citation", "names", "kinds", "n_jobs", "random_state")
 """Parameters of `duramen.read` without an option of their own."""
 _OF_PYTHON = ("client", "verbose", "names", "kinds", "path")
@@ -213,7 +209,7 @@ def command_of(analysis: Callable[..., Any]) -> Callable[..., None]:
     if name in DEMOS:  # after FILE
         title, instead = DEMOS[name]
         *first, last = map(shown_name, instead)
-        text = f"Use {title}, in place of {', '.join(first)} and {last}."
+        text = f"Use {title}. Leave out {', '.join(first)} and {last}."
         demo = Parameter("demo", Parameter.KEYWORD_ONLY, default=False, annotation=bool)
         file = next(iter(entries))
         entries = {file: entries[file], "demo": ((demo, text), 0), **entries}
@@ -282,7 +278,7 @@ def choices(command: str, parameter: str) -> tuple[str, ...]:
 def description(analysis: Callable[..., Any]) -> str:
     """Return what the help of a command says above its options."""
     before = str(getdoc(analysis)).split("\n\nParameters\n")[0]
-    return "\n\n".join([*(plain(part) for part in before.split("\n\n")), _WRITES])
+    return "\n\n".join(plain(part) for part in before.split("\n\n"))
 
 
 def perform(analysis: Callable[..., Any], values: Mapping[str, Any], output: Output) -> None:

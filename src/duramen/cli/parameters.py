@@ -23,6 +23,23 @@ hints: Callable[[Any], dict[str, Any]] = cache(get_type_hints)
 
 ALIASES = {**{name: f"--{short}" for name, short in SHORT_NAMES.items()}, "quiet": "-q"}
 """Short names of options, beside those of the parameters."""
+EVERYDAY_OF_ALL = (
+    *("demo", "target", "samples", "groups", "strata", "drop", "transpose"),
+    *("n_estimators", "random_state", "n_jobs", "checkpoint", "out", "json", "top"),
+)
+_OF_COMMAND = {
+    "rank": ("measure", "test", "n_permutations", "direct", "explain"),
+    "select": ("selector", "memory"),
+    "compare": ("methods", "n_features", "n_resamples"),
+    "context": ("context", "n_permutations"),
+    "network": ("regulators", "targets", "gold", "measure", "n_permutations", "links"),
+    "connectome": ("layout", "neuropil", "positions", "gold", "method", "links"),
+    "exact": ("max_depth", "max_features", "splits"),
+    "plan": ("n_rows", "n_features", "memory", "relevant", "risk", "keep"),
+    "pack": ("memory", "overwrite"),
+}
+EVERYDAY = {command: (*EVERYDAY_OF_ALL, *names) for command, names in _OF_COMMAND.items()}
+"""Parameters whose options ``--help`` lists, by command; ``--help-all`` lists all options."""
 FILE = ("source", "recording")
 """Parameters that FILE is for."""
 STANDARD_INPUT = "/dev/stdin"
@@ -30,6 +47,7 @@ STANDARD_INPUT = "/dev/stdin"
 _OF_PYTHON = re.compile(r" In Python .*?\.(?=\s|$)")  # a sentence of a docstring
 _ROLE = re.compile(r":\w+:`~?([^`]*)`")  # a reference in a docstring
 _WORDS = (str, int, float, bool, Path)
+_REPEATED = "; repeat for more."
 _FEW = 5  # names of classes that stand beside an option, at most
 
 
@@ -68,7 +86,7 @@ def option(described: Described, group: cyclopts.Group, choices: Sequence[str] =
         kind = types.GenericAlias(tuple, (one, ...)) if several else one
     text = _OF_PYTHON.sub("", text)
     if several:
-        text = f"{text.removesuffix('.')}; repeat for more."
+        text = f"{text.removesuffix('.')}{_REPEATED}"
     flag, default = bool in (kind, *get_args(kind)), None if positional else parameter.default
     if get_origin(kind) is Literal and isinstance(default, str):
         default = default.replace("_", "-")
@@ -77,6 +95,8 @@ def option(described: Described, group: cyclopts.Group, choices: Sequence[str] =
         metavar = None
     elif Path in (hint, *get_args(hint)):
         metavar = "DIR" if hint is Path else "FILE"
+    elif int in (kinds := get_args(kind) or (kind,)) and str not in kinds:
+        metavar = "N"
     elif text.startswith("Column"):
         metavar = "NAME"
     converter: Any = None
@@ -195,6 +215,12 @@ def _described(function: Any) -> dict[str, str]:
 def plain(text: str) -> str:
     """Return text of a docstring on one line, without its markup."""
     return " ".join(_ROLE.sub(r"\1", text).replace("`", "").split())
+
+
+def first_sentence(text: str) -> str:
+    """Return the help of an option up to its first full stop or semicolon."""
+    first = re.split(r"[.;] |\.$", text)[0]
+    return f"{first}{_REPEATED if text.endswith(_REPEATED) else '.'}"
 
 
 # --- parameters of several classes, one of which an analysis uses by its name ---------------------

@@ -137,10 +137,10 @@ def read(
     Parameters
     ----------
     source : path, URL, data frame, array, sparse matrix, AnnData, ColumnStore or LearningSet
-        File with a table, or a folder made by duramen pack, or its URL; or a table in memory.
+        File with a table, folder of duramen pack, or URL; or a table in memory.
     target : str or array-like of shape (n,), optional
-        Column to explain, of the table or of its sample annotations. In Python also its values.
-        An analysis without a target, such as :func:`duramen.network`, needs none.
+        Column to explain. It stands in the table or in its sample annotations. In Python also its
+        values. An analysis without a target, such as :func:`duramen.network`, needs none.
     task : {"auto", "classification", "regression", "survival"}
         Task: classification of classes or regression of numbers; auto decides by the values of the
         target, survival with ``event``.
@@ -155,12 +155,13 @@ def read(
         age at inclusion, or the start of an interval where persons have several rows. Rows are at
         risk from there to the time in the target. It is not used as a feature.
     strata : str or array-like of shape (n,), optional
-        Column of the table or of its sample annotations, such as the population or the batch: rows
-        are permuted only among those with the same value. It is not used as a feature.
+        Column of the strata, such as the population or batch. Rows are permuted only within a
+        stratum. The column stands in the table or in its sample annotations and is not used as a
+        feature.
     groups : str or array-like of shape (n,), optional
-        Column of the table or of its sample annotations, such as the person or the family: rows
-        with the same value form a group, which trees draw and tests permute as a whole. It is not
-        used as a feature.
+        Column that groups rows, such as the person or family. Rows with the same value form a
+        group, which trees draw and tests permute as a whole. The column stands in the table or in
+        its sample annotations and is not used as a feature.
     covariates : list of str
         Column, such as age or ancestry, on which both features and target may depend: rows are
         permuted only among those with the same value, or within narrow intervals of numbers. It is
@@ -192,8 +193,8 @@ def read(
     date_order : {"auto", "day-first", "month-first"}
         Order of day and month in dates such as 03/04/2024; auto decides by all dates of the table.
     samples : path or table, optional
-        Sample annotations, such as classes: a table, paired with the source by the names of the
-        rows.
+        Table of sample annotations, such as the classes. Its rows are paired with the rows of the
+        source by name.
     samples_id : str, optional
         Column of the sample annotations, or of the table, with the names of the rows; by default,
         the column whose values match.
@@ -224,8 +225,8 @@ def read(
     sheet : str, optional
         Sheet of a workbook, such as an .xlsx file; the first by default.
     transpose : bool
-        Transpose the file: its rows, such as genes, become columns, and its first column names
-        them.
+        Transpose the file, such as one with genes in rows. Its rows become columns, and its first
+        column names them.
     layer : str, optional
         Layer of an AnnData to read, or raw; X by default.
     citation : str

@@ -78,7 +78,9 @@ class SequentialRandomSubspace(BaseSelector):
 
         That is q; all features where there is no `memory` either.
     memory : int, str or None, default=None
-        Memory for the columns of the trees that grow at a time, such as 512MB or 2GiB.
+        Memory for the trees that grow at a time, such as 2GiB.
+
+        It holds the columns of these trees.
 
         If `n_subspace_features` is None: q is such that the columns of `batch_size` trees fit
         whichever are drawn, and however they are tested. A column of n rows and m values takes
