@@ -16,13 +16,6 @@ import duramen
 EXECUTION = ("random_state", "n_jobs", "client", "checkpoint", "verbose")
 
 
-def parameters(thing: Callable[..., Any]) -> list[str]:
-    try:
-        return list(inspect.signature(thing).parameters)
-    except ValueError:  # of a class of Python itself
-        return []
-
-
 def functions() -> dict[str, list[str]]:
     """Parameters of the public functions, but for those that collect any others."""
     return {
@@ -83,25 +76,6 @@ def is_public(path: str) -> bool:
             return False
         thing = inside
     return True
-
-
-def undescribed(thing: Callable[..., Any]) -> set[str]:
-    """Parameters that the docstring does not describe, unless it refers to those of another."""
-    text = inspect.cleandoc(thing.__doc__ or "")
-    if "whose parameters these are" in text:
-        return set()
-    section = text.partition("Parameters\n----------\n")[2]
-    section = re.split(r"\n\n\w+\n-+\n", section)[0]
-    entries = re.findall(r"^(\S.*?)(?: : .*)?$", section, re.MULTILINE)
-    described = {name.lstrip("*") for entry in entries for name in entry.split(", ")}
-    return {name for name in parameters(thing) if name not in described}
-
-
-def test_parameters_are_described() -> None:
-    left = {
-        name: undescribed(thing) for name, thing in public().items() if inspect.isfunction(thing)
-    }
-    assert {name: names for name, names in left.items() if names} == {}
 
 
 def test_results_with_a_frame_can_be_saved() -> None:

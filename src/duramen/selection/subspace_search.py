@@ -208,9 +208,9 @@ class Grower:
         return np.concatenate([columns, (first + np.arange(self.n_shadows)).ravel()])
 
     def grow(self, tree: int, columns: IntArray, relevant: BoolArray) -> Outcome:
-        """Grow the tree of a number on these columns, ascending; the same whenever it is asked.
+        """Grow a tree, which its number determines, on columns in ascending order.
 
-        `found` tells which of the columns were found before.
+        `relevant` marks the columns that earlier trees found relevant.
         """
         p, table = self.data.n_columns, self._table(columns)
         if self.n_probes:
@@ -430,7 +430,7 @@ class Evidence:
         self.n_trees = 0
 
     def add(self, outcome: Outcome, relevant: BoolArray) -> None:
-        """Take a tree into account; `found` tells which features were found before it."""
+        """Add the outcome of a tree; `relevant` marks the features that earlier trees found."""
         self.n_trees += 1
         self.drawn[outcome.columns] += 1
         self.total[outcome.columns] += outcome.values

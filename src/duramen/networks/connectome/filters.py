@@ -40,7 +40,7 @@ def assembled(values: Any, columns: Any, starts: Any, shape: tuple[int, int]) ->
 
 
 def where(x: NDArray[Any], mask: BoolArray) -> Signal:
-    """Return the values of a dense array where `kept`."""
+    """Return the values of a dense array where `mask` is true."""
     starts = np.concatenate([[0], np.cumsum(np.count_nonzero(mask, axis=1))])
     columns = np.flatnonzero(mask) % np.int64(x.shape[1])
     return assembled(x[mask], columns.astype(np.int32), starts, (x.shape[0], x.shape[1]))

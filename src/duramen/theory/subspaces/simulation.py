@@ -380,7 +380,7 @@ class _Grower:
             self.none_active[:, a] = self.none_active[:, a - 1] * factor
 
     def found_by_trees(self, relevant: BoolArray, places: int) -> BoolArray:
-        """Return what N new trees find that was not in `found`, shape (N, r)."""
+        """Return the features that N new trees find beyond `relevant`, shape (N, r)."""
         new = np.zeros_like(relevant)
         crowded = relevant.sum(axis=1) > places
         drawn = relevant.copy()
