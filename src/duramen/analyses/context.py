@@ -362,7 +362,7 @@ def _split_off(
 
 
 def criterion_for(function: str, asked: str, task: str) -> str:
-    """Return the impurity criterion for a task: the one of that name, or by default."""
+    """Return the impurity criterion of a name, or the default criterion of a task."""
     if target_class(task).censored:
         raise ValueError(f"{function}: the target must be classes or numbers, got {task}")
     if asked == "auto":

@@ -26,7 +26,7 @@ _LONGEST = 60  # characters of a value in the record of a call
 
 @dataclass
 class Execution:
-    """Execution of an analysis: what no number of its result depends on, and the seed.
+    """Seed, threads, progress and messages of an analysis.
 
     The command line makes one, with its own ways to show messages; `of` adds the arguments of a
     call to it, or to one that shows nothing.
@@ -94,7 +94,7 @@ class Execution:
         return made
 
     def record(self, facts: Mapping[str, Any], **more: Any) -> Run:
-        """Return the record of the run; `facts` are those of the data."""
+        """Return the record of the run, with `facts` about the data."""
         return Run(
             **{"versions": versions("pyarrow", "matplotlib"), **facts},
             command=self.command,
@@ -156,7 +156,7 @@ class Execution:
 
     @contextmanager
     def work(self, name: str) -> Iterator[None]:
-        """Time the main step, with its warnings as remarks; a stop tells of its checkpoint."""
+        """Time the main step, show its warnings as remarks, and name its checkpoint at a stop."""
         with self.keeping(self.checkpoint), self.step(name), self.warnings_as_notes():
             yield
 

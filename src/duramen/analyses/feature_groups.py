@@ -95,7 +95,7 @@ def whole(groups: Members, features: Sequence[str]) -> dict[str, Sequence[str]]:
 
 
 def spread(rates: ErrorRates, groups: Members, source: str) -> ErrorRates:
-    """Return error rates of groups as those of features, each with what its group has."""
+    """Return the error rates of features; each feature gets the rates of its group."""
     of_group = [groups.get(name, [name]) for name in rates.names]
     index = [place for place, names in enumerate(of_group) for _ in names]
     return replace(
@@ -236,7 +236,7 @@ def _rows(table: Any, names: Sequence[str]) -> dict[str, Any]:
 def with_clusters(
     columns: Mapping[str, Any], variants: Any, clustered: Clusters | None
 ) -> dict[str, Any]:
-    """Return the columns of a table of features with those of places and clusters.
+    """Return the columns of a table of features with genomic positions and clusters.
 
     Of a forest that was grown on representatives, each member gets the row of its representative,
     the representative first.

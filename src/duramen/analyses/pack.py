@@ -1,4 +1,4 @@
-"""Analysis `pack`: a column store from any table, and the report of what it holds."""
+"""Analysis `pack`: a column store from any table, and a report of its content."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Analysis `select`: a selector, fitted to a table, and the report of what it found."""
+"""Analysis `select`: a selector fitted to a table, and a report of the selected features."""
 
 from __future__ import annotations
 
@@ -327,7 +327,7 @@ def selector_classes() -> dict[str, type[Any]]:
 
 
 def variant_parameters() -> set[str]:
-    """Return the parameters that make one selector of a class, which the names stand for."""
+    """Return the parameters that the names of selectors set, as variants of one class."""
     return {name for entry in catalogue for name in entry.parameters}
 
 
@@ -362,7 +362,7 @@ def _made(
 
 
 def _settle(search: Any, data: LearningSet[Any], parameters: Mapping[str, Any]) -> None:
-    """Settle how many features a tree has and when a search ends.
+    """Set the number of features of a tree and the end of a search.
 
     What `parameters` hold is settled by the user.
     """
@@ -384,7 +384,7 @@ def _settle(search: Any, data: LearningSet[Any], parameters: Mapping[str, Any]) 
 
 
 def _reading_of_search(search: Any) -> list[str]:
-    """Return what a search in random subspaces does, and what its test means."""
+    """Return sentences that describe a search in random subspaces and its test."""
     places = (
         f"up to a fraction of {search.keep:g} of them features found before, the others drawn at "
         "random"

@@ -107,7 +107,7 @@ def _summary(name: str) -> str:
 
 
 def __getattr__(name: str) -> App:
-    """Return a command by its name, which is imported here."""
+    """Import and return a command by its name."""
     if name not in EXAMPLES:
         raise AttributeError(name)
     from duramen.cli import functions  # imports of analyses, which the application need not
@@ -282,6 +282,6 @@ def _entry(term: str, description: str) -> list[str]:
 
 
 def _text(text: str) -> str:
-    """Return text on one line, without what the language of man would take for its own."""
+    """Return text on one line, with the characters escaped that troff would interpret."""
     line = " ".join(text.split()).replace("\\", r"\e").replace("-", r"\-")
     return rf"\&{line}" if line[:1] in (".", "'") else line

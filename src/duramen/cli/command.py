@@ -1,4 +1,4 @@
-"""Folder of the results of a command, what of them is shown, and the cluster that works for it."""
+"""Folder, printed output and Dask cluster of a command."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _OWN = (*RESULTS, *_ASKED)  # files that a run replaces or removes
 
 @dataclass(frozen=True, kw_only=True)
 class Output:
-    """Folder of the results, and what of them is shown.
+    """Folder and printed output of the results.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ class Output:
 
 @contextmanager
 def results_folder(out: Path, command: str) -> Iterator[Path]:
-    """Give a new folder beside `out`; at the end it takes the place of `out`, in one step.
+    """Yield a new folder beside `out` that replaces `out` at the end, in one step.
 
     The folder is made at once, so that a place that cannot be written to is known before any work
     (OSError). Where anything goes wrong on the way, Ctrl-C included, it is removed and `out` is
@@ -142,7 +142,7 @@ def _checked(out: Path, command: str) -> Path:
 
 
 def _clear_up(place: Path) -> None:
-    """Remove what a killed run left beside `place`; put back what it was about to move."""
+    """Remove the leftovers of a killed run beside `place`; restore files that it was moving."""
     for part in unfinished(place):
         if part.is_dir() and {finished(name) or name for name in os.listdir(part)} <= {*_OWN}:
             shutil.rmtree(part, ignore_errors=True)
@@ -156,7 +156,7 @@ def _clear_up(place: Path) -> None:
 
 
 def _move(folder: Path, place: Path) -> None:
-    """Put the new folder in the place of an old one, whose other files come along."""
+    """Replace an old folder by the new one, and keep the other files of the old folder."""
     here = Path.cwd()
     if place.exists() and (place == here or place in here.parents or os.path.ismount(place)):
         for name in _ASKED:
@@ -285,7 +285,7 @@ def writable(checkpoint: Path | None) -> Path | None:
 
 
 def check_parent(owner: str, parent: Path, shown: Path) -> None:
-    """Check that a file or folder can be made in a folder, which the user wrote as `shown`."""
+    """Check that a file or folder can be created in a parent that messages call `shown`."""
     if not parent.is_dir():
         raise FileNotFoundError(f"{owner} is in {shown}, which does not exist; create that folder")
     if not os.access(parent, os.W_OK | os.X_OK):
@@ -301,7 +301,7 @@ _TIMEOUT = 10  # seconds to reach a scheduler
 
 @contextmanager
 def connected(command: str, scheduler: str | None, quiet: bool) -> Iterator[Any]:
-    """Connect to a scheduler by its address, or the file that it writes; give the Dask client.
+    """Connect to a scheduler by its address or its file, and yield the Dask client.
 
     Gives None where no scheduler is named: threads do the work.
 

@@ -75,13 +75,13 @@ def ending_well(command: str, out: Path) -> Iterator[None]:
 
 
 def partial_folder(out: Path) -> Path:
-    """Return the folder for the results of a command that one of the signals `STOPS` ended."""
+    """Return the folder for the results of a command that a signal of `STOPS` ended."""
     named = out.name not in ("", "..")
     return out.with_name(f"{out.name}.partial") if named else out / "partial"
 
 
 def _record_of(out: Path) -> tuple[int, int, int] | None:
-    """Return what tells the record in a folder of results from one that takes its place."""
+    """Return an identity of the record in a folder, which changes when it is replaced."""
     from duramen.support.files import expanded
 
     try:
@@ -92,7 +92,7 @@ def _record_of(out: Path) -> tuple[int, int, int] | None:
 
 
 def _end(command: str, error: Exception, more: str = "") -> NoReturn:
-    """Say in one line what is wrong, and end the command."""
+    """Print an error on one line and end the command."""
     empty = "out of memory" if isinstance(error, MemoryError) else type(error).__name__
     complaint = as_typed(" ".join(str(error).split()))
     if complaint in ("", "std::bad_alloc"):  # of the kernel
@@ -105,7 +105,7 @@ def _end(command: str, error: Exception, more: str = "") -> NoReturn:
 
 
 def _as_option(setting: re.Match[str]) -> str:
-    """Return the option that does what a setting of a parameter in a message does."""
+    """Return the option for the setting of a parameter that a message names."""
     option, value, comma = option_of.get(setting[1]), setting[2], setting[3] or ""
     if option is None:
         return setting[0]
@@ -159,7 +159,7 @@ def as_typed(text: str) -> str:
 
 @contextmanager
 def user_errors(command: str, quiet: bool = False) -> Iterator[None]:
-    """Turn what the library says about a user's input into one line and exit code 2.
+    """Turn errors of the library about a user's input into one line and exit code 2.
 
     Only for steps that take the input in: anywhere else such an exception is a fault of ours, and
     its traceback is wanted. Notes of the exception are shown before it, unless quiet.
@@ -198,7 +198,7 @@ def note(text: str) -> None:
 
 @contextmanager
 def time_estimates(quiet: bool) -> Iterator[None]:
-    """Tell how long work will take that has no progress bar, unless quiet."""
+    """Show time estimates of work without a progress bar, unless quiet."""
     from duramen.jobs.progress import estimates
 
     with estimates(None if quiet or standard_error().is_terminal else note):

@@ -29,7 +29,7 @@ _came: list[KeyboardInterrupt] = []  # stops that are not obeyed yet
 
 @contextmanager
 def stopped_by_signals() -> Iterator[None]:
-    """Turn the signals `STOPS` into `Stopped`; one that is ignored, as by nohup, stays ignored.
+    """Turn the signals `STOPS` into `Stopped`; a signal that nohup ignores stays ignored.
 
     A stop that is lost, since it came in a finalizer or other code swallowed it, or turned it into
     an error of its own, as imports of compiled modules do, is raised at the next step: see
@@ -40,7 +40,7 @@ def stopped_by_signals() -> Iterator[None]:
     usual = sys.unraisablehook
 
     def lost(unraised: Any) -> None:
-        """Say nothing of stops in finalizers, nor of memory that ran out there."""
+        """Hide stops and memory errors in finalizers."""
         error = unraised.exc_value
         if not isinstance(error, KeyboardInterrupt) and not out_of_memory(error):
             usual(unraised)
@@ -91,7 +91,7 @@ def lost_stops() -> Iterator[None]:
 
 
 def ignore_further_stops() -> None:
-    """Ignore the signals `STOPS` once one is obeyed: a repeated one would end the command twice.
+    """Ignore further signals of `STOPS`, which would end the command twice.
 
     Nothing changes where :func:`stopped_by_signals` is not in effect, which also ends this.
     """
@@ -99,7 +99,7 @@ def ignore_further_stops() -> None:
 
 
 def _exchanged(before: Any, after: Any, names: Sequence[str] = STOPS) -> tuple[int, ...]:
-    """Give signals another handler where they have this one; return which have it."""
+    """Exchange one handler of signals for another; return the numbers of these signals."""
     if threading.current_thread() is not threading.main_thread():
         return ()
     numbers = (getattr(signal, name, None) for name in names)
@@ -110,7 +110,7 @@ def _exchanged(before: Any, after: Any, names: Sequence[str] = STOPS) -> tuple[i
 
 
 def out_of_memory(error: BaseException) -> bool:
-    """Tell whether memory ran out, which not every library reports by a MemoryError.
+    """Tell whether an error means that memory ran out, with a MemoryError or without.
 
     Others, such as those that draw figures, raise what they happen to: where the limit on
     addresses (``ulimit -v``) is nearly reached, any error is taken for that.

@@ -276,7 +276,7 @@ def choices(command: str, parameter: str) -> tuple[str, ...]:
 
 
 def description(analysis: Callable[..., Any]) -> str:
-    """Return what the help of a command says above its options."""
+    """Return the paragraphs of the help of a command above its options."""
     before = str(getdoc(analysis)).split("\n\nParameters\n")[0]
     return "\n\n".join(plain(part) for part in before.split("\n\n"))
 
@@ -360,7 +360,7 @@ def files_of(analysis: Callable[..., Any]) -> dict[str, str]:
 
 
 def command_line(name: str, arguments: Mapping[str, Any], files: Collection[str]) -> str:
-    """Return the command line that does the same again, files by their name alone."""
+    """Return the command line that repeats an analysis, with files by their name alone."""
     words = ["duramen", name]
     for file in (arguments[key] for key in FILE if arguments.get(key) is not None):
         words.append(file if "://" in str(file) else Path(file).name)

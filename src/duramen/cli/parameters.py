@@ -58,7 +58,7 @@ def option_names(parameter: str) -> tuple[str, ...]:
 
 
 def shown_name(parameter: str) -> str:
-    """Return what sets a parameter on the command line: FILE, or the name of an option."""
+    """Return the argument that sets a parameter on the command line: FILE or an option."""
     return "FILE" if parameter in FILE else option_names(parameter)[0]
 
 
@@ -149,7 +149,7 @@ def _choice(hint: Any, tokens: Sequence[cyclopts.Token]) -> Any:
 
 
 def _number_or_text(_: Any, tokens: Sequence[cyclopts.Token]) -> int | float | str:
-    """Return what an option that may be a count or a fraction stands for."""
+    """Return the value of an option that takes a count, a fraction or a name."""
     text = tokens[0].value
     try:
         return int(text) if text.isdecimal() else float(text)
@@ -158,7 +158,7 @@ def _number_or_text(_: Any, tokens: Sequence[cyclopts.Token]) -> int | float | s
 
 
 def parsed_type(hint: Any) -> Any:
-    """Return the part of an annotation that words of a command line can be; None if there is none.
+    """Return the types of an annotation that a command line can express; None without any.
 
     A sequence is an option that is repeated. Arrays, mappings and the like are for Python only.
     """

@@ -46,7 +46,7 @@ def show(report: Report, top: int, out: Path) -> None:
 
 
 def fitting(columns: Sequence[Column], room: int) -> tuple[list[Column], list[str]]:
-    """Return the columns that a terminal of so many characters has room for, and other titles.
+    """Return the columns that fit a width in characters, and the titles of the other columns.
 
     Minor columns are left out, those of the largest number first, and of these the last. Names keep
     fewer characters where the others have no room, where most are to spare.
@@ -89,7 +89,7 @@ def _title(column: Column) -> str:
 
 
 def _drawn(columns: Sequence[Column], room: int) -> rich.table.Table:
-    """Return the table, with bars as its last column where there is room for them."""
+    """Return the table, with bars as its last column if they fit."""
     table = rich.table.Table(box=SIMPLE_HEAD, pad_edge=False, header_style="bold")
     for column in columns:
         table.add_column(
@@ -116,5 +116,5 @@ def _drawn(columns: Sequence[Column], room: int) -> rich.table.Table:
 
 
 def _line(text: str) -> Text:
-    """Return a line whose control characters, which names may hold, are escaped."""
+    """Return a line with escaped control characters, which names may hold."""
     return Text(printable(text, _LONGEST))

@@ -83,7 +83,7 @@ def test_given_others(
 def clusters_of(
     result: ConditionalSignificance, table: EncodedTable
 ) -> tuple[tuple[str, ...], ...]:
-    """Return clusters of correlated features, of those that are direct or associated.
+    """Return clusters of correlated features among the direct and associated features.
 
     The first cluster has the feature of the smallest p-value, which is its first member.
     """

@@ -138,7 +138,7 @@ def described(inputs: Inputs) -> tuple[Any, LearningSet[EncodedTable]]:
 def out_of_bag_accuracy(
     estimator: Any, target: Target, groups: IntArray | None = None
 ) -> dict[str, float | None]:
-    """Return the error of a forest out of bag and that of the best prediction without features.
+    """Return the out-of-bag error of a forest and the error of the best constant prediction.
 
     Without features, classes are predicted by the most frequent one, numbers by their mean. The
     p-value is that of the one-sided paired t-test of the null hypothesis that the forest is not
@@ -187,7 +187,7 @@ def out_of_bag_accuracy(
 def choose(
     asked: Any, *, forest: str, task: str, out_of_bag: bool
 ) -> tuple[list[Measure], list[Measure], str]:
-    """Return the measures, those of them that were asked for by name, and why some are left out.
+    """Return the measures, the measures requested by name, and a note on measures left out.
 
     By default these are the measures that suit the forest, which is named for messages;
     `out_of_bag` tells whether its trees leave rows out.

@@ -28,7 +28,7 @@ _ROWS = 20
 
 @dataclass(frozen=True, eq=False)
 class AllPairs(Savable):
-    """Interactions of pairs of features: a test of all, and those in the trees of the forest."""
+    """Interactions of pairs of features: a test of all pairs, and pairs on paths of the forest."""
 
     tested: PairInteractions  # the strongest pairs, with family-wise p-values
     in_forest: PairInteractions  # of pairs on common paths, or of the features of largest MDI
@@ -57,7 +57,7 @@ class AllPairs(Savable):
         return [(first, second) for first, second, p in rows if p <= LEVEL]
 
     def columns(self) -> dict[str, Any]:
-        """Return the columns of a file: the strongest pairs of the test, then those of the forest.
+        """Return the columns of a file: the strongest pairs of the test, then of the forest.
 
         A pair that only one of the two has lacks the value of the other.
         """
@@ -81,7 +81,7 @@ class AllPairs(Savable):
         }
 
     def figures(self) -> dict[str, Any]:
-        """Return what was found, for the record."""
+        """Return the results for the record of the run."""
         settings = self.tested.metadata["interaction_test"]
         return {
             "n_pairs": self.n_pairs,
@@ -172,7 +172,7 @@ def all_pairs(
     execution: Execution,
     checkpoint: Path | None,
 ) -> AllPairs:
-    """Test all pairs, and tell how the trees of a forest, fitted to `data`, use them together."""
+    """Test all pairs, and measure their interactions in a forest that is fitted to `data`."""
     sample, notes = sampled_if_many(inputs), []
     if sample.data.n_rows < inputs.data.n_rows:
         notes.append(f"the test is of a random sample of {sample.data.n_rows:,} rows")

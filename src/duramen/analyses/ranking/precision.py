@@ -70,7 +70,7 @@ def check_arguments(
 
 
 def check_measure(measure: Measure, n_features: int, stability: int | None) -> None:
-    """Check that a measure of so many features can be computed on parts of the rows.
+    """Check that a measure of `n_features` features can be computed on parts of the rows.
 
     Raises
     ------
@@ -132,7 +132,7 @@ def on_parts(
 
 
 def trees_for(measure: Measure, inputs: Inputs, k: int) -> TreesNeeded | None:
-    """Return the trees that the first features need; None where parts of a forest do not tell.
+    """Return the number of trees that the first features need; None if it cannot be estimated.
 
     A measure that grows forests of its own has no parts.
     """
@@ -223,7 +223,7 @@ def sections_of(intervals: Intervals | None, stability: Stability | None) -> lis
 
 
 def trees_words(needed: TreesNeeded, title: str) -> str:
-    """Return whether the trees suffice for the first features, and how many would."""
+    """Return a sentence about whether the number of trees suffices for the first features."""
     first, half = f"the first {needed.k} features", f"{int(needed.sizes[-1]):,}"
     agreed = f"{float(needed.agreement[-1]):.0%} of them in common on average"
     if needed.k == 1:

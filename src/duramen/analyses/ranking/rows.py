@@ -88,7 +88,7 @@ class RowImportances(Savable):
         )
 
     def figures(self) -> dict[str, Any]:
-        """Return what was explained, for the record."""
+        """Return the explained rows and their predictions for the record of the run."""
         return {
             "rows": list(self.names),
             "new": self.new,
@@ -127,7 +127,7 @@ class RowImportances(Savable):
         }
 
     def line(self, row: int) -> str:
-        """Return what is predicted for a row, and by which features, in a sentence."""
+        """Return a sentence with the prediction of a row and the features that contribute most."""
         end, start = float(self.prediction.end[row]), float(self.prediction.start[row])
         values = self.prediction.row(row).values
         order = [int(j) for j in np.argsort(-np.abs(values), kind="stable")[:_SAID] if values[j]]
@@ -143,7 +143,7 @@ class RowImportances(Savable):
         return f"Row {self.names[row]}{of}: {what}; {by or 'no feature is used'}"
 
     def section(self) -> Section:
-        """Return the section of a report: words, figures of the first rows, and one of all."""
+        """Return the section of a report: sentences, figures of the first rows, a figure of all."""
         n = len(self.names)
         lines = [self.line(row) for row in range(min(_DRAWN, n))]
         if n > _DRAWN:
@@ -189,7 +189,7 @@ RowsAsked = tuple[NDArray[np.intp], EncodedTable | None, tuple[str, ...]]
 
 
 def rows_asked(explain: Any, explain_rows: Any, data: LearningSet[Any]) -> RowsAsked | None:
-    """Return the rows to explain: those of the table that are named, and new ones.
+    """Return the rows to explain: named rows of the table, and new rows.
 
     A file of new rows is read with the parameters of `duramen.read` by which the table was read.
 

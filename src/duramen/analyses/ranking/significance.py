@@ -143,7 +143,7 @@ def announce(
     skip: str = "",
     **options: Any,
 ) -> None:
-    """Show how long forests will take, if that is more than a few seconds.
+    """Show the estimated time of the forests if it exceeds a few seconds.
 
     With `most` they may be fewer; `skip` says how to do without them.
     """
@@ -282,7 +282,7 @@ def run_test(
 
 
 def listed(names: Sequence[str]) -> str:
-    """Return names after a colon, nothing where there is none."""
+    """Return names after a colon; empty text if there are no names."""
     return f": {joined(names, shown=10)}" if names else ""
 
 
@@ -379,7 +379,7 @@ def columns_of(result: Tested, names: Sequence[str]) -> list[Column]:
 
 
 def title_of(result: Tested) -> str:
-    """Return the title of the test and, where it can test several, that of the measure."""
+    """Return the title of the test, with the measure if the test suits several measures."""
     test, measure = catalogue[result.method], result.metadata.get("measure")
     if not measure or sum(map(test.suits, measures)) <= 1:
         return test.title
@@ -395,7 +395,7 @@ def limit_of(result: Tested) -> str:
 
 
 def finding(result: Tested, target: str) -> str:
-    """Say how many features were found to be associated, and how many of these may be false."""
+    """Return sentences on the number of associated features and of possible false alarms."""
     p, chance, n = len(result), f"{LEVEL:.0%}", len(selected_by(result))
     of_all = f"{n:,} of {counted(p, 'feature')} {'is' if n == 1 else 'are'}"
     if n == p:
