@@ -250,7 +250,7 @@ def check_options(function: str, empty: str, n_permutations: int | None, plain: 
 
 
 def default_permutations(n_effects: int) -> int:
-    """Return the number of permutations for so many effects."""
+    """Return the number of permutations for a number of effects."""
     return max(_FEWEST, min(_PER_EFFECT * n_effects, _MOST))
 
 
@@ -425,7 +425,7 @@ def _two_sided(above: FloatArray, below: FloatArray, n_permutations: int) -> Flo
 def _limits(
     growth: Growth, context: Context, nulls: Nulls, permute: str, n_permutations: int
 ) -> tuple[str, ...]:
-    """Say what null hypothesis is global, and where p-values cannot be small."""
+    """Return notes on global null hypotheses and on p-values that cannot be small."""
     name, names = context.name, growth.data.names
     notes = []
     if permute != "conditional":

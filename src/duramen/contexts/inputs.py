@@ -54,7 +54,7 @@ class Context:
 def read_context(
     context: Any, n_rows: int, n_bins: int, function: str, name: str | None = None
 ) -> Context:
-    """Read one context, of one category a row; its name is that of the series, or "Xc".
+    """Read one context with a category for each row, named by its series or "Xc".
 
     Floating-point numbers, and whole ones with more than 20 distinct values, are put into quantile
     bins if they have more distinct values than there are bins.
@@ -84,7 +84,7 @@ def read_context(
 def split_off(
     table: EncodedTable, context: Any, n_bins: int, function: str
 ) -> tuple[EncodedTable, Context]:
-    """Read the context, and take it out of the table if it is one of its columns."""
+    """Read the context, and remove it from the table if it is a column."""
     if context is None:
         raise ValueError(
             f"{function}: context must be given: a column of X by name, or one value for each row."
@@ -218,7 +218,7 @@ def growth_of(
 
 
 def binned(table: EncodedTable, n_bins: int) -> EncodedTable:
-    """Put the numeric columns with more than `n_bins` distinct values into quantile bins."""
+    """Bin the numeric columns with more than `n_bins` distinct values at quantiles."""
     intervals = discretize(table, n_bins=n_bins)
     columns = {}
     for j, name in enumerate(table.names):

@@ -127,7 +127,7 @@ def conditional_nulls(growth: Growth, context: Context, equal: Nulls) -> Nulls:
 
 
 def _without(columns: FloatArray, basis: FloatArray) -> FloatArray:
-    """Return what a regression on correlated columns of a basis leaves of columns."""
+    """Return the residuals of columns after regression on correlated columns of a basis."""
     n = len(columns)
     near = np.abs(columns.T @ basis).max(axis=1, initial=0.0) / n > _CORRELATED / np.sqrt(n)
     left = columns.copy()
@@ -202,7 +202,7 @@ def products(left: FloatArray, right: FloatArray) -> FloatArray:
 
 
 def _scores(codes: IntArray, present: NDArray[np.bool_]) -> FloatArray:
-    """Return normal scores, and their squares if there are more than two values; 0 if unknown."""
+    """Return normal scores, and squares for more than two values; 0 for missing values."""
     from scipy import special
 
     columns = np.zeros((len(codes), 2))

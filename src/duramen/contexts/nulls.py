@@ -1,4 +1,4 @@
-"""Null distributions of a context: how it is permuted under the null hypothesis about features.
+"""Null distributions of a context: its permutations under hypotheses about features.
 
 Rows of the same class of the target exchange their contexts, or all rows do. Within these a null
 distribution has equal probabilities, or those of a model of the context ("conditional"; Berrett,
@@ -111,7 +111,7 @@ def equal_nulls(growth: Growth, permute: str, function: str) -> Nulls:
 
 
 def quantile_bins(values: NDArray[Any], n_bins: int) -> IntArray:
-    """Number the quantile bin of each value; equal values share one, that of their middle rank."""
+    """Number the quantile bin of each value; equal values share the bin of their middle rank."""
     _, code, counts = np.unique(values, return_inverse=True, return_counts=True)
     middle = np.cumsum(counts) - (counts + 1) / 2
     bins = np.floor(middle * n_bins / len(values))[code.reshape(-1)]

@@ -1,4 +1,4 @@
-"""Data sets: exact problems, generators with known truth, and small real ones that ship."""
+"""Data sets: exact problems, generators with known truth, and small real data."""
 
 from duramen.datasets.cultures import (
     CalciumCulture,

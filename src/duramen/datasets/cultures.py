@@ -457,7 +457,7 @@ _MOST_RATE = 200.0  # Hz
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CalciumCulture:
-    """Fluorescence of a simulated culture, and what made it.
+    """Fluorescence of a simulated culture, with its spikes and wiring.
 
     Attributes
     ----------

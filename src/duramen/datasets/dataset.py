@@ -1,4 +1,4 @@
-"""Data sets: their records, the small ones that ship, exact, generated and simulated ones."""
+"""Data sets: records, and the functions that load or make exact and simulated problems."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from duramen.theory.distributions.examples import SEGMENTS
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Dataset(Summarized):
-    """A table, its target, and what is known about them.
+    """A table, its target, and the known truth about them.
 
     Attributes
     ----------

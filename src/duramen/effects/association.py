@@ -184,7 +184,7 @@ def highest_category(
 
 
 def intervals(codes: IntArray, at_most: int) -> IntArray:
-    """Return intervals of about as many rows each: those of equal values stay together."""
+    """Return intervals with about equal numbers of rows; equal values share an interval."""
     distinct, place, sizes = np.unique(codes, return_inverse=True, return_counts=True)
     if len(distinct) <= at_most:
         return np.asarray(place, dtype=np.int64)
@@ -277,7 +277,7 @@ def _quadratic_form(scores: FloatArray, covariance: FloatArray) -> tuple[float, 
 
 
 def residuals(y: NDArray[Any], strata: IntArray | None) -> FloatArray:
-    """Return the martingale residuals: events of a row less those expected while it is at risk."""
+    """Return the martingale residuals: observed less expected events of each row."""
     if strata is None:
         return martingale_residuals(y)
     expected = _at_risk(np.empty((len(y), 0)), y, strata)[1][:, 0]

@@ -396,7 +396,7 @@ def _points(
     numbers: FloatArray,
     n_intervals: int,
 ) -> tuple[IntArray, IntArray, IntArray]:
-    """Return the points of the curves of columns, each as one of the rows that have its value.
+    """Return the points of the curves of columns, each as a row with the value of the point.
 
     They are the ends of intervals with about as many rows each, or all values of few, and of a
     nominal column, whose order is that of the mean predictions of the rows. With shapes (G, m),

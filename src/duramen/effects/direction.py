@@ -93,7 +93,7 @@ class Direction:
 
     @property
     def words(self) -> str:
-        """The direction as it stands in tables."""
+        """Text of the direction in tables."""
         toward = f" for {self.of}" if self.of else ""
         if self.kind == "interaction":
             return f"by interaction with {self.partner}"

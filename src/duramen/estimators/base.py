@@ -72,7 +72,7 @@ Columns = str | Sequence[str] | Sequence[int] | Sequence[bool] | None
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class BaseForest(ABC, BaseEstimator):  # type: ignore[misc]
-    """Base of the forest estimators; use one of the named ones.
+    """Base of the forest estimators; use a derived class.
 
     An estimator is a set of parameters with defaults of its own, which are fields of a dataclass
     and checked in ``fit`` by :meth:`growth_settings`. An estimator declares those whose default
@@ -332,7 +332,7 @@ class BaseForest(ABC, BaseEstimator):  # type: ignore[misc]
     def _prepare(
         self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None, groups: Any = None
     ) -> tuple[LearningSet[Any], GrowthSettings]:
-        """Check the parameters and the data; return what the trees are grown on, and how."""
+        """Check the parameters and the data; return the learning set and the growth settings."""
         owner = type(self).__name__
         function = f"{owner}.fit"
         table, rows = X, None
@@ -609,7 +609,7 @@ class ForestClassifier(ClassifierMixin, BaseForest):  # type: ignore[misc]
         self.oob_score_ = score
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Predict the most probable class of every row, shape (n,); the first one of equal ones.
+        """Predict the most probable class of every row, shape (n,); ties go to the first class.
 
         Parameters
         ----------
@@ -693,7 +693,7 @@ class ForestRegressor(RegressorMixin, BaseForest):  # type: ignore[misc]
 
 
 def _plain_parameter(name: str, value: Any) -> Any:
-    """Return a parameter as JSON can hold it, or what stands for one that JSON cannot hold."""
+    """Return a parameter as a JSON value, or as text if JSON cannot represent it."""
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, PLAIN):
@@ -714,7 +714,7 @@ def _plain_parameter(name: str, value: Any) -> Any:
 def combine_class_weight(
     owner: str, class_weight: Any, target: Target, weights: NDArray[np.float64] | None
 ) -> NDArray[np.float64] | None:
-    """Multiply the weights of the rows by those of their classes.
+    """Multiply the weights of the rows by the weights of their classes.
 
     "balanced" weighs class c by n / (C n_c); "balanced_subsample" is left to the growth of each
     tree.

@@ -87,7 +87,7 @@ def described(estimator: Any) -> str:
 
 
 def seeded(estimator: Any, seed: int) -> Any:
-    """Set all parameters of an estimator that are random states, those of its parts included."""
+    """Set all random states of an estimator and of its parts."""
     from sklearn.base import clone
 
     made = clone(estimator)

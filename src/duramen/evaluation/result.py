@@ -438,7 +438,7 @@ def number(value: float) -> str:
 
 
 def _nan_mean(values: FloatArray) -> FloatArray:
-    """Return the mean over the first axis of what is not NaN; NaN where there is nothing."""
+    """Return the mean over the first axis without NaN; NaN if all values are NaN."""
     present = ~np.isnan(values)
     counts = present.sum(axis=0)
     total = np.where(present, values, 0.0).sum(axis=0)

@@ -1,4 +1,4 @@
-"""A look at a table and its target before they are used: what is seldom meant."""
+"""Checks of a table and its target for content that is seldom intended."""
 
 from duramen.findings.table import unequal_values
 

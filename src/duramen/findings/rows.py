@@ -28,7 +28,7 @@ _NARROW_STORE = 24  # the same of a store, whose columns are read for it
 
 
 def looked_at(table: EncodedTable | ColumnStore) -> IntArray:
-    """Return the columns of a narrow table; of a wide one those of another kind than most."""
+    """Return the columns of a narrow table, or the columns of minority kinds of a wide table."""
     most = _NARROW_STORE if isinstance(table, ColumnStore) else _NARROW
     if table.n_columns <= most:
         return np.arange(table.n_columns)
@@ -144,7 +144,7 @@ def of_leaks(table: EncodedTable | ColumnStore, y: Any, name: str, task: str) ->
 def _leaks_of_classes(
     table: EncodedTable, y: IntArray, labels: Sequence[Any], rows: IntArray, name: str
 ) -> list[tuple[str, str]]:
-    """Return columns that tell classes, and what they do."""
+    """Return columns that separate the classes, each with a description."""
     sizes = np.bincount(y, minlength=len(labels))
     most, n = int(sizes.max()), len(y)
     if n - most < _FEWEST_ERRORS:
@@ -209,7 +209,7 @@ def _n_right(counts: IntArray, voters: IntArray) -> int:
 def _leaks_of_numbers(
     table: EncodedTable, y: FloatArray, rows: IntArray, name: str
 ) -> list[tuple[str, str]]:
-    """Return columns that order the rows as numbers do, and what they do."""
+    """Return columns that order the rows as a numeric target does, each with a description."""
     from scipy.stats import rankdata
 
     if len(np.unique(y)) < _FEWEST_PRESENT:
@@ -485,7 +485,7 @@ class _Look:
         return np.asarray(scaled)
 
     def groups(self, places: IntArray, candidates: IntArray) -> tuple[Finding | None, bool]:
-        """Find the column whose values are shared by rows that are most alike.
+        """Find the column whose values are shared by the most similar rows.
 
         Also returns whether it is of categories, or has the name of groups.
         """
@@ -616,7 +616,7 @@ class _Look:
         return Finding(COPIES, (), message, hint)
 
     def series(self, places: IntArray) -> Finding | None:
-        """Find rows that are like those next to them."""
+        """Find rows that resemble their neighbors in the table."""
         n, degree = len(self.rows), min(_TREND, len(self.rows) // 25)
         length = n if n <= _WINDOWS * _WINDOW else _WINDOW
         starts = np.linspace(0, n - length, 1 if length == n else _WINDOWS).astype(np.int64)
@@ -691,7 +691,7 @@ def _second_moment(values: FloatArray) -> float:
 
 
 def _excess(values: FloatArray, of_row: IntArray, *, ordered: bool) -> tuple[float, float]:
-    """Return the mean product of two rows of a group, and the same in standard errors.
+    """Return the mean product of two rows of a group, also in units of its standard error.
 
     Of ordered groups, less that of rows of adjacent groups. The standard error is that for groups
     of rows drawn at random; it is not computed for products up to 0.02.

@@ -1,4 +1,4 @@
-"""Findings: what in a table or its target is seldom meant to be analyzed as it is.
+"""Findings: content of a table or its target that is seldom intended for an analysis.
 
 The look is at the codes of a table: the number of distinct values of a column is known once it is
 encoded, so that a look costs little beside reading the table.
@@ -366,7 +366,7 @@ def of_codes(table: EncodedTable | ColumnStore, named: Sequence[str] = ()) -> li
 
 
 def _findings(noted: Iterable[tuple[str, Sequence[str], str, str]]) -> list[Finding]:
-    """Return findings about columns, those that are about any."""
+    """Return the findings that concern at least one column."""
     findings = []
     for kind, names, of, hint in noted:
         if names:
@@ -378,7 +378,7 @@ def _findings(noted: Iterable[tuple[str, Sequence[str], str, str]]) -> list[Find
 
 
 def left_out(findings: Iterable[Finding]) -> tuple[str, ...]:
-    """Return the columns that look like identifiers, which analyses leave out by default."""
+    """Return the columns that look like identifiers; analyses leave them out by default."""
     return tuple(
         name for finding in findings if finding.kind == IDENTIFIER for name in finding.columns
     )

@@ -94,7 +94,7 @@ class Grown:
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Forest(TreeArrays, Grown):
-    """Trees as flat arrays, with what is needed to read and to use them.
+    """Trees as flat arrays, with the metadata to read and use them.
 
     The arrays are those of :class:`~duramen.forests.structure.TreeArrays`, the description that of
     :class:`Grown`; ``p`` is the number of columns.
@@ -164,7 +164,7 @@ class Forest(TreeArrays, Grown):
         )
 
     def has_cuts_of(self, schema: Schema) -> bool:
-        """Return whether the values of a table lie on the sides of thresholds that codes tell.
+        """Return whether the codes of a table give the sides of all thresholds.
 
         Rows of that table can be sent down the trees by their codes. The values of the last such
         table are remembered by reference: a few rows go down faster than all thresholds compare.
@@ -370,7 +370,7 @@ class Forest(TreeArrays, Grown):
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Tree(Forest):
-    """One tree: a forest by itself, whose nodes and leaves are numbered within the tree.
+    """A tree as a forest of size one, with nodes and leaves numbered within the tree.
 
     Attributes
     ----------
@@ -445,7 +445,7 @@ def values_for_prediction(schema: Schema, trees: Mapping[str, NDArray[Any]]) -> 
 
 
 def arrays_on(forest: Forest, columns: NDArray[np.integer]) -> dict[str, NDArray[Any]]:
-    """Return the flat arrays of a forest with its columns numbered anew, as `columns` says.
+    """Return the flat arrays of a forest with columns renumbered by `columns`.
 
     Cuts and thresholds keep their meaning where the columns keep their codes, as those of
     `take_columns` do.
@@ -457,7 +457,7 @@ def arrays_on(forest: Forest, columns: NDArray[np.integer]) -> dict[str, NDArray
 
 
 def extended(forest: Forest, more: Forest) -> Forest:
-    """Return a forest with further trees of its target, which come next in the same stream."""
+    """Return a forest with the next trees of its random stream appended."""
     events = forest.leaf_events
     if events is not None and more.leaf_events is not None:
         events = LeafEvents.joined([events, more.leaf_events])

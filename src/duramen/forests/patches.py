@@ -53,7 +53,7 @@ def grow_patches(
         return schema.cut_values[int(offsets[j]) : int(offsets[j + 1])]
 
     def grown(tree: int) -> dict[str, NDArray[Any]]:
-        """Read the rows and columns of a tree, one column after the other, and grow it."""
+        """Read the rows and columns of a tree, column by column, and grow it."""
         rows, multiplicity = patches.rows(tree)
         columns = patches.columns(tree).astype(np.int64)
         n_values = np.diff(offsets)[columns]

@@ -72,7 +72,7 @@ def lent_rows(forest: Forest, rows: Rows) -> _kernel.Rows:
 def _over_blocks(
     forest: Forest, rows: Rows, send: Callable[[_kernel.Rows], NDArray[Any]]
 ) -> NDArray[Any]:
-    """Return an array with an entry for each row, computed in blocks for those of a store."""
+    """Return an array with an entry for each row, computed in blocks for a store."""
     if not isinstance(rows, ColumnStore):
         return send(lent_rows(forest, rows))
     whole: NDArray[Any] | None = None
@@ -93,7 +93,7 @@ def replacement_changes(
     donors: NDArray[np.integer],
     n_threads: int = 1,
 ) -> tuple[FloatArray, FloatArray]:
-    """Return predictions of some rows, and how values of other rows change them.
+    """Return predictions of some rows, and their changes with values of other rows.
 
     Parameters
     ----------
@@ -155,14 +155,14 @@ def predict(forest: Forest, rows: Rows, n_threads: int = 1) -> FloatArray:
 
 
 def deviations(forest: Forest, rows: Rows, n_threads: int = 1) -> FloatArray:
-    """Return predictions less the forest's origin, which an offset of y does not change."""
+    """Return predictions less the origin of the forest; an offset of y does not change them."""
     n_threads = min(n_threads, 1 + len(rows) * forest.n_trees // _PER_THREAD)
     kernel = forest.kernel
     return _over_blocks(forest, rows, lambda lent: _kernel.predict(kernel, lent, n_threads))
 
 
 def mean_curves(forest: Forest, rows: Rows, *, survival: bool, n_threads: int = 1) -> FloatArray:
-    """Average over the trees what the leaves of rows hold at the event times, shape (n, D).
+    """Average the curves of the leaves of each row over the trees, shape (n, D).
 
     Nelson-Aalen estimates of the cumulative hazard, or Kaplan-Meier estimates of survival.
     """

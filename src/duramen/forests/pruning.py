@@ -216,7 +216,7 @@ def pruned(forest: Forest, ccp_alpha: float) -> Forest:
 
 
 def _weakest_links(forest: Forest, function: str) -> tuple[FloatArray, FloatArray, IntArray]:
-    """Return what the kernel finds of each node; see ``weakest_links`` in cpp/forest/prune.hpp."""
+    """Return the weakest links of the kernel; see ``weakest_links`` in cpp/forest/prune.hpp."""
     if forest.target_class.censored:
         raise ValueError(
             f"{function}: forest must be one for classification or regression, got one for "

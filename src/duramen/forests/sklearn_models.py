@@ -160,7 +160,7 @@ def _arrays(tree: Any, is_classifier: bool, origin: float) -> dict[str, NDArray[
 
 
 def _in_float64(threshold: FloatArray) -> FloatArray:
-    """Return thresholds that tell numbers as scikit-learn does, which rounds them to float32.
+    """Return thresholds that split numbers as scikit-learn does, which rounds to float32.
 
     A number rounds to f or below, the largest float32 up to the threshold, if it lies below the
     middle between f and the next float32; the middle itself rounds to the one of even mantissa.

@@ -1,4 +1,4 @@
-"""Forests in files: packing, and the checks of what is read."""
+"""Forests in files: packing, and checks of the content that is read."""
 
 from __future__ import annotations
 
@@ -179,7 +179,7 @@ Built = TypeVar("Built")
 
 
 def save(path: str | PathLike[str], what: str, forest: Any, arrays: Arrays, **others: Any) -> None:
-    """Save a forest; an old file is replaced only once the new one is complete.
+    """Save a forest; an old file is replaced only when the new file is complete.
 
     Parameters
     ----------
@@ -205,7 +205,7 @@ def load(
     function: str,
     build: Callable[[dict[str, Any], dict[str, Any], Arrays], Built],
 ) -> Built:
-    """Load what :func:`save` wrote, and build an object from the fields of the forest and the rest.
+    """Load a file of :func:`save`, and build an object from its fields.
 
     Raises
     ------
@@ -218,7 +218,7 @@ def load(
 
 
 def pack(forest: Any) -> tuple[Arrays, dict[str, Any]]:
-    """Split the fields of a forest into arrays and what JSON can hold."""
+    """Split the fields of a forest into arrays and JSON values."""
     schema, arrays = forest.schema, forest.arrays()
     arrays |= {name: getattr(schema, name) for name in _COLUMNS}
     arrays["counts"] = schema.n_values

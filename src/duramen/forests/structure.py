@@ -131,7 +131,7 @@ ARRAY_TYPES = {
 
 
 def joined(parts: Sequence[Mapping[str, NDArray[Any]]]) -> dict[str, NDArray[Any]]:
-    """Return the flat arrays of several runs of trees as those of one, in their order."""
+    """Concatenate the flat arrays of several runs of trees, in their order."""
     arrays: dict[str, NDArray[Any]] = {}
     for name in ARRAY_NAMES:
         own = [part[name] for part in parts]
@@ -377,7 +377,7 @@ class LeafEvents(KernelOwner):
 
     @cached_property
     def kernel(self) -> _kernel.LeafEvents:
-        """The events as they are lent to the kernel, which checks them."""
+        """Events as an object of the kernel, which checks them."""
         return _kernel.LeafEvents(
             self.event_offsets, self.event_index, self.events, self.at_risk, len(self.event_times)
         )
@@ -404,7 +404,7 @@ class LeafEvents(KernelOwner):
         return cls(parts[0].event_times, np.cumsum(sizes, dtype=np.int64), *own)
 
     def check(self, n_leaves: int) -> None:
-        """Check that the arrays are the events of so many leaves.
+        """Check that the arrays are the events of `n_leaves` leaves.
 
         Raises
         ------

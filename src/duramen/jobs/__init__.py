@@ -1,1 +1,1 @@
-"""Repeated work: independent jobs on threads or a Dask cluster, resumable, the same bytes."""
+"""Repeated work: resumable, reproducible jobs on threads or a Dask cluster."""

@@ -21,7 +21,7 @@ _title: ContextVar[str | None] = ContextVar("title", default=None)
 
 @contextmanager
 def titled(title: str) -> Iterator[None]:
-    """Give the bars within the block this title in place of the name of a function or class.
+    """Set the title of progress bars within the block, in place of a function's name.
 
     They vanish when they are full, so that there is one bar at a time.
     """
@@ -34,7 +34,7 @@ def titled(title: str) -> Iterator[None]:
 
 @contextmanager
 def estimates(say: Say | None) -> Iterator[None]:
-    """Tell, within the block, how long work without a bar will take, once that is known.
+    """Report time estimates of work without a progress bar within the block.
 
     Work that goes on for more than a few seconds is told once, by `say`; None for nothing.
     """
@@ -49,7 +49,7 @@ def estimates(say: Say | None) -> Iterator[None]:
 def progress_bar(
     total: int, what: str, verbose: int, unit: str = "tree", *, done: int = 0
 ) -> Iterator[Report | None]:
-    """Show the progress of a block, and that of no call inside it.
+    """Show the progress of a block, without the progress of calls inside it.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Many independent jobs: in parallel, resumable, the same bytes for any threads or cluster.
+"""Independent jobs in parallel: resumable, with the same bytes on any threads or cluster.
 
 A method is a *task*, the computation of job number b, and a reading of all the results. The engine
 here runs the task, on any workers but always read in the order of the jobs, keeps what is done on
@@ -66,7 +66,7 @@ class Plan:
         client: Any = None,
         **fields: Any,
     ) -> Self:
-        """Check the arguments of a function; `fields` are those of a subclass."""
+        """Check the arguments of a function; `fields` are passed on to a subclass."""
         n_threads = checks.check_jobs(function, n_jobs)
         verbose = checks.check_verbosity(function, verbose)
         cluster = None if client is None else check_client(function, client)
@@ -106,7 +106,7 @@ def run_replicates(
     interrupted: Callable[[Any], object] | None = None,
     unit: str = "forest",
 ) -> FloatArray:
-    """Run a task for replicate 0, 1, 2 ... and return what each gave.
+    """Run a task for replicates 0, 1, 2, ... and return their results.
 
     Parameters
     ----------
@@ -307,7 +307,7 @@ class Batches(Generic[OutcomeT]):
         self.outcome: OutcomeT | None = None
 
     def ready(self, results: FloatArray) -> int:
-        """Return how many jobs can be done without knowing more than these results."""
+        """Return the number of jobs that these results allow to be started."""
         while self._jobs is not None and len(results) >= (until := self._taken + len(self._jobs)):
             rows, self._taken = results[self._taken : until], until
             try:

@@ -1,4 +1,4 @@
-"""Workers that run jobs: threads of this process, or those of a Dask cluster."""
+"""Workers that run jobs: threads of this process, or workers of a Dask cluster."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class ClusterError(ConnectionError):
 
 @contextmanager
 def running(task: Task, n_threads: int, cluster: Cluster | None = None) -> Iterator[Run]:
-    """Run jobs one after the other, or over several threads, with one thread of BLAS each.
+    """Run jobs in order, or on several threads, with one BLAS thread each.
 
     Parameters
     ----------
@@ -163,7 +163,7 @@ class Cluster:
 
 
 def check_client(owner: str, client: Any) -> Cluster:
-    """Take a client, or refuse it: one that is asynchronous or closed, or none."""
+    """Return the cluster of a client; refuse closed and asynchronous clients."""
     distributed = extra_package("distributed", f"{owner}: client", "distributed")
     if not isinstance(client, distributed.Client):
         hint = 'Client("scheduler:8786") makes one'
