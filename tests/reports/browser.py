@@ -16,7 +16,7 @@ A4 = {"format": "A4", "margin": dict.fromkeys(("top", "right", "bottom", "left")
 
 def missing() -> str:
     """Return what is missing for a browser; empty if nothing is."""
-    for package in ("playwright", "axe_playwright_python"):
+    for package in ("playwright", "axe_playwright_python", "pypdf"):
         try:
             __import__(package)
         except ImportError:

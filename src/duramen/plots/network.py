@@ -218,7 +218,7 @@ def precision_recall(scores: Scores, *, ax: Axes | None = None) -> Axes:
     return finish(ax, "recall", "precision")
 
 
-NETWORK_GRAPH = figure(network_graph, (Network,), lambda *_: 6.0)
+NETWORK_GRAPH = figure(network_graph, (Network,), lambda *_: 6.4, width=7.0)
 PRECISION_RECALL = figure(precision_recall, (NetworkScores,), lambda *_: 3.2)
 
 
@@ -287,4 +287,4 @@ def interaction_network(
     return ax
 
 
-INTERACTION_NETWORK = figure(interaction_network, (PairInteractions,), lambda *_: 6.0)
+INTERACTION_NETWORK = figure(interaction_network, (PairInteractions,), lambda *_: 6.4, width=7.0)

@@ -7,18 +7,21 @@ import os
 import re
 import sys
 import warnings
+from base64 import b64encode
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
+from hashlib import sha256
 from importlib import import_module
+from importlib.resources import files
 from io import StringIO
 from itertools import count
 from os import PathLike
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
-from markupsafe import escape
+from markupsafe import Markup, escape
 
 from duramen.importances import Measure, catalogue
 from duramen.importances.measure import Measured
@@ -40,8 +43,8 @@ LEVEL = 0.05
 """False discovery rate at which features are counted as significant."""
 DRAWN = 20
 """The most features that a figure shows."""
-HELD = 1000
-"""Rows of the main table, of which a page, a terminal or a notebook shows the first."""
+HELD = 5000
+"""Rows of the main table: a terminal or a notebook shows the first, a page can search all."""
 WORKBOOK = "result.xlsx"
 OF_GROUPS, OF_ROWS, OF_PAIRS = "result-groups.csv", "result-rows.csv", "result-pairs.csv"
 OTHER_METHODS = (
@@ -53,7 +56,7 @@ OTHER_METHODS = (
 """Why commands disagree, for the reports of each."""
 _ARCHIVE = "report.npz"
 _LONGEST = 4000  # characters of a text on the page; sentences and commands hold many names
-_INCHES = 4.4  # width of a figure
+_REM = 7.7  # width of the page that an inch of a figure takes at most, in units of its type
 _VARIABLES = {
     ACCENT: "var(--accent)",
     INK: "var(--ink)",
@@ -99,8 +102,8 @@ class Section(Savable):
     sections : tuple of Section or Table
         Sections below this one.
     folded, tiled : bool
-        Whether these are hidden until a reader opens them, and not printed; and whether they lie
-        beside each other where there is room.
+        Whether these are hidden until a reader opens or prints them, and whether they lie beside
+        each other where there is room.
     brief : tuple of str
         What is said in a terminal.
     """
@@ -131,7 +134,7 @@ class Table(Savable):
     note : str
         What the page shows, and where the rest is.
     shown : int or None
-        Rows on the page; all by default.
+        Rows that the page shows at first, and without script; all by default.
     total : int or None
         Rows that there are, of which these are the first; as many as here by default.
     what : str
@@ -417,9 +420,10 @@ class Report(Saved, Framed):
 def render(report: Any) -> str:
     """Return a report as one self-contained HTML page.
 
-    Figures and styles are inside; it loads nothing, runs nothing, follows the reader's choice of
-    light or dark, and can be printed. Names from the data are escaped, control characters in them
-    are shown as such, and long text is cut in its middle.
+    Figures and styles are inside; it loads nothing, follows the reader's choice of light or dark,
+    and can be printed. Its one script, which the content security policy of the page allows by its
+    digest, sorts, searches and filters tables and saves figures. Names from the data are escaped,
+    control characters in them are shown as such, and long text is cut in its middle.
 
     Parameters
     ----------
@@ -442,7 +446,35 @@ def render(report: Any) -> str:
     tables = (section for section in report.walk() if isinstance(section, Table))
     columns = (column for table in tables for column in table.columns)
     bars = {column: column.drawn() for column in columns if column.bars is not None}
-    return environment.get_template("report.html").render(report=report, bars=bars)
+
+    def further_rows(table: Table) -> Markup:
+        """Return the rows that the page does not show at first, for its script."""
+        first = table.shown or 0
+        rest = {
+            "cells": [
+                [printable(cell, _LONGEST) for cell in column.cells[first:]]
+                for column in table.columns
+            ],
+            "bars": {
+                place: [
+                    [None if x is None else round(x, 4) for x in bar]
+                    for bar in bars[column][first:]
+                ]
+                for place, column in enumerate(table.columns)
+                if column in bars
+            },
+        }
+        return Markup(json.dumps(rest, separators=(",", ":")).replace("<", "\\u003c"))
+
+    script = files("duramen.reports").joinpath("templates/report.js").read_text(encoding="utf-8")
+    digest = b64encode(sha256(script.encode()).digest()).decode()
+    return environment.get_template("report.html").render(
+        report=report,
+        bars=bars,
+        further_rows=further_rows,
+        script=Markup(script),
+        script_hash=f"sha256-{digest}",
+    )
 
 
 def svg(section: Section, prefix: str) -> str:
@@ -455,11 +487,13 @@ def svg(section: Section, prefix: str) -> str:
         raise ValueError(f"reports: the section {section.title!r} has no figure")
     height = figure.height(of, options)
     if figure.svg:
-        axes = SvgAxes(_INCHES, height)
+        axes = SvgAxes(figure.width, height)
         figure.draw(of, **options, ax=axes)
         box, body = f'viewBox="0 0 {axes.width:g} {axes.height:g}"', f"{axes.drawn()}</svg>"
     else:
-        box, body = _by_matplotlib(partial(figure.draw, of, **options), height, prefix)
+        box, body = _by_matplotlib(
+            partial(figure.draw, of, **options), (figure.width, height), prefix
+        )
     body = re.sub(r'\bid="', f'id="{prefix}-', body)
     body = re.sub(r'(href="|url\()#', rf"\1#{prefix}-", body)
     for color, variable in _VARIABLES.items():
@@ -467,11 +501,14 @@ def svg(section: Section, prefix: str) -> str:
     said = escape(printable(section.text, _LONGEST))
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" '
-        f'{box} role="img" aria-label="{said}">{body}'
+        f'{box} style="max-width: {_REM * figure.width:.3g}rem" role="img" aria-label="{said}">'
+        f"{body}"
     )
 
 
-def _by_matplotlib(draw: Callable[..., Any], height: float, prefix: str) -> tuple[str, str]:
+def _by_matplotlib(
+    draw: Callable[..., Any], size: tuple[float, float], prefix: str
+) -> tuple[str, str]:
     """Return the attribute ``viewBox`` of a figure, and its content to the end of the element."""
     # Figures of a page need no backend: that of MPLBACKEND need not exist here. One that exists is
     # the default for whoever draws later.
@@ -483,7 +520,7 @@ def _by_matplotlib(draw: Callable[..., Any], height: float, prefix: str) -> tupl
             matplotlib.rcParams["backend"] = backend
     from matplotlib.figure import Figure
 
-    canvas = Figure(figsize=(_INCHES, height), layout="constrained")
+    canvas = Figure(figsize=size, layout="constrained")
     draw(ax=canvas.add_subplot())
     buffer = StringIO()
     style = {"svg.fonttype": "none", "svg.hashsalt": prefix, "font.family": "DejaVu Sans"}

@@ -149,6 +149,7 @@ class ResultFigure:
     # Inches on the page of a report, from the result and the options.
     height: Callable[[Any, Mapping[str, Any]], float] = lambda *_: 6.0
     svg: bool = False  # whether it can be drawn on `plots.svg.SvgAxes`, without matplotlib
+    width: float = 4.4  # inches there
 
 
 FIGURES: dict[str, ResultFigure] = {}
@@ -160,9 +161,10 @@ def figure(
     height: Callable[[Any, Mapping[str, Any]], float] = lambda *_: 6.0,
     *,
     svg: bool = False,
+    width: float = 4.4,
 ) -> ResultFigure:
     """Register a function under its own name; the first that fits a result draws it by default."""
-    FIGURES[draw.__name__] = ResultFigure(draw, of, height, svg)
+    FIGURES[draw.__name__] = ResultFigure(draw, of, height, svg, width)
     return FIGURES[draw.__name__]
 
 
