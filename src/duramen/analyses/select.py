@@ -248,7 +248,7 @@ def select(
             f"Features found, {step} by {step}",
             caption=f"Number of features found after each {step}. If the line still rises at its "
             f"end, more {step}s would find more features.",
-            figure=(FOUND, {"features found": n_selected}, {}),
+            figure=(FOUND, {"features found": n_selected}, {"step": step}),
             text=f"Line chart of the number of features found against the number of {step}s: "
             f"{int(n_selected[last // 2]):,} after {last // 2:,} {step}s, "
             f"{int(n_selected[-1]):,} after {last:,}.",

@@ -21,7 +21,11 @@ _DASHES = ((4.0, 2.0), (1.0, 1.5), (6.0, 2.0, 1.0, 2.0), (2.0, 3.0))
 
 
 def found_curves(
-    curves: Mapping[str, ArrayLike], *, best: str | None = None, ax: Axes | None = None
+    curves: Mapping[str, ArrayLike],
+    *,
+    best: str | None = None,
+    step: str = "tree",
+    ax: Axes | None = None,
 ) -> Axes:
     """Draw the number of features found after 0, 1, 2, ... trees, one line a setting.
 
@@ -32,6 +36,8 @@ def found_curves(
         the setting.
     best : str, optional
         The setting that stands out; by default the first.
+    step : str
+        What the curves count on, in the singular, such as "round" for those of Boruta.
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure by default, which is `ax.figure`.
 
@@ -82,7 +88,7 @@ def found_curves(
     ax.set_xlim(0, max(1, *(line.size - 1 for line in lines.values())) * 1.02)
     ax.set_ylim(0, max(float(line.max()) for line in lines.values()) * 1.1 or 1.0)
     ax.legend(frameon=False, fontsize=9, labelcolor=INK, loc="best", handlelength=2.6)
-    return finish(ax, "number of trees", "features found")
+    return finish(ax, f"number of {step}s", "features found")
 
 
 def _places(n: int) -> np.ndarray[tuple[int], np.dtype[np.intp]]:
