@@ -33,6 +33,9 @@ def test_bars_of_a_waterfall_join_start_and_end():
         edge += step
     assert edge == pytest.approx(result.end[4])
     assert [line.get_xdata()[0] for line in ax.lines[1:]] == pytest.approx([-1.0, edge])
+    right = max(bar.get_x() + max(0.0, bar.get_width()) for bar in ax.patches)
+    assert len({text.get_position()[0] for text in ax.texts}) == 1  # a column beside the bars
+    assert ax.texts[0].get_position()[0] > right
     with pytest.raises(ValueError, match="row must be"):
         waterfall(result, 30)
 

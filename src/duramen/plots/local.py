@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _BINS = 60  # of a swarm
+_NUMBERS = 0.32  # room for the numbers beside a waterfall, as a fraction of what the bars span
 _REACH = 0.38  # half the width of a swarm
 
 
@@ -134,8 +135,8 @@ def waterfall(
 ) -> Axes:
     """Draw the importances of one row as bars, each from where the one above it ends.
 
-    They lead from `start` to `end` of the row, dashed lines. The features that are not shown are
-    one bar, the last.
+    They lead from `start` to `end` of the row, dashed lines; the numbers on the right are the
+    importances. The features that are not shown are one bar, the last.
 
     Parameters
     ----------
@@ -182,19 +183,16 @@ def waterfall(
     shades = [ACCENT if step >= 0 else AGAINST for step in steps]
     places = np.arange(len(names))
     ax.barh(places, steps, left=ends - steps, height=0.62, color=shades, alpha=0.85, linewidth=0)
+    reached = np.append(ends, result.start[row])
+    low, high = float(reached.min()), float(reached.max())
+    room = high - low or 1.0
     for place, step in zip(places.tolist(), steps, strict=True):
-        ax.text(
-            float(max(ends[place], ends[place] - step)),
-            place,
-            f" {step:+.3g}",
-            va="center",
-            fontsize=8,
-            color=INK,
-        )
+        look: dict[str, Any] = {"ha": "right", "va": "center", "fontsize": 8, "color": INK}
+        ax.text(high + _NUMBERS * room, place, f"{step:+.3g}", **look)
     feature_axis(ax, names)
+    ax.set_xlim(low - 0.05 * room, high + (_NUMBERS + 0.02) * room)
     for edge in (float(result.start[row]), float(ends[-1])):
         ax.axvline(edge, color=INK, linewidth=1.0, linestyle="--")
-    ax.margins(x=0.15)
     named = row if name is None else label(name)
     return finish(ax, f"row {named}: {result.measure} ({result.unit})", grid="x", ticks="x")
 
