@@ -8,6 +8,7 @@ from tests.oracles import survival as oracle
 
 import duramen as dm
 from duramen.plots import against_target, effect
+from duramen.plots.effects import kaplan_meier
 
 
 def local(classes=2):
@@ -38,6 +39,8 @@ def test_categories_and_missing_values():
     ax = effect(drawn)
     assert [text.get_text() for text in ax.get_xticklabels()] == ["a", "b"]
     assert drawn.missing[0] in ax.lines[1].get_ydata()
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["x0 missing"]
+    assert effect(drawn, target_name="dose").get_ylabel() == "effect on dose"
 
 
 def test_boxes_are_quartiles_of_each_class():
@@ -114,8 +117,9 @@ def test_survival_is_drawn_as_kaplan_meier_curves(truncated):
     entry = entries(4, time) if truncated else -np.ones(80)
     sex = np.where(X[:, 1] > 2, "f", "m")
     ax = against_target(sex, outcome(time, event, entry if truncated else None))
-    assert len(ax.get_lines()) == 2
-    for line in ax.get_lines():
+    curves = [line for line in ax.get_lines() if line.get_label() in ("f", "m")]
+    assert len(curves) == 2
+    for line in curves:
         rows = sex == line.get_label()
         own = time[rows], event[rows], np.ones(rows.sum())
         at = line.get_xdata()[1:]
@@ -127,3 +131,51 @@ def test_survival_is_drawn_as_kaplan_meier_curves(truncated):
             before = times[times < at[0]]
             expected /= oracle.kaplan_meier(*own, before[-1:], entry[rows]) if len(before) else 1.0
         assert np.allclose(line.get_ydata()[1:], expected)
+
+
+# Weeks to relapse of the maintained group of Miller (1981), and 95 % limits by survfit of R's
+# package survival with conf.type = "log-log".
+WEEKS = [9, 13, 13, 18, 23, 28, 31, 34, 45, 48, 161]
+RELAPSED = [1, 1, 0, 1, 1, 0, 1, 1, 0, 1, 0]
+LIMITS = {
+    9: (0.9091, 0.5081, 0.987),
+    13: (0.8182, 0.4474, 0.951),
+    18: (0.7159, 0.3502, 0.899),
+    23: (0.6136, 0.2658, 0.835),
+    31: (0.4909, 0.1673, 0.753),
+    34: (0.3682, 0.0928, 0.657),
+    48: (0.1841, 0.0117, 0.525),
+}
+
+
+def test_limits_of_survival_are_those_of_survfit():
+    times, surviving, low, high = kaplan_meier(outcome(np.array(WEEKS, float), np.array(RELAPSED)))
+    assert (low[0], high[0]) == (1.0, 1.0)
+    for week, expected in LIMITS.items():
+        at = times.tolist().index(week)
+        assert (surviving[at], low[at], high[at]) == pytest.approx(expected, abs=6e-4)
+
+
+def test_a_curve_that_ends_at_zero_has_no_limits_there():
+    _, surviving, low, high = kaplan_meier(outcome(np.array([1.0, 2.0]), np.array([1, 1])))
+    assert surviving.tolist() == [1.0, 0.5, 0.0]
+    assert np.isnan([low[2], high[2]]).all()
+    assert np.isfinite(low[:2]).all()
+
+
+def test_rows_at_risk_and_censored_rows_are_shown():
+    group = np.array(["a"] * 11 + ["b"] * 2)
+    y = outcome(np.array([*WEEKS, 20, 100], float), np.array([*RELAPSED, 1, 1]))
+    ax = against_target(group, y, name="arm", target_name="weeks")
+    assert ax.get_xlabel() == "weeks; numbers: rows at risk"
+    ticks = ax.get_xticks()
+    counts = {round(text.get_position()[1], 2): [] for text in ax.texts}
+    for text in ax.texts:
+        counts[round(text.get_position()[1], 2)].append(int(text.get_text()))
+    a, b = counts.values()
+    assert a == [sum(week >= tick for week in WEEKS) for tick in ticks]
+    assert b == [sum(week >= tick for week in (20, 100)) for tick in ticks]
+    marks = [line for line in ax.lines if line.get_marker() == "|"]
+    assert marks[0].get_xdata().tolist() == [13, 28, 45, 161]
+    # A row that is censored at the time of an event was at risk then.
+    assert marks[0].get_ydata()[0] == pytest.approx(0.8182, abs=1e-4)

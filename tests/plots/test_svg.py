@@ -55,7 +55,9 @@ DRAWN = {
     "p-values": lambda ax: p_values(
         dm.Significance(("a", "b", "c"), [3.0, 2, 1], [0.01, 0.02, 0.6], "test", "None."), ax=ax
     ),
-    "curves": lambda ax: found_curves({"b": [0, 1, 1.5], "a": [0, 1, 2], "c": [0, 0, 1]}, ax=ax),
+    "curves": lambda ax: found_curves(
+        {"b": [0, 1, 1.5], "a": [0, 1, 2], "c": [0, 0, 1]}, step="round", ax=ax
+    ),
     "degrees": lambda ax: by_degree(
         dm.Importances(("a", "b"), [0.3, 0.1], "mdi", "bits", by_degree=[[0.2, 0.1], [0, 0.1]]),
         ax=ax,
@@ -114,6 +116,17 @@ def test_points_lines_and_bars_lie_at_their_values(forest):
     np.testing.assert_allclose(heights / top, [2, *[0] * 10, 1, *[0] * 8], atol=0.01)
 
 
+def test_a_band_lies_between_its_limits():
+    axes, x = SvgAxes(4, 2), [0.0, 1.0, 2.0, 3.0]
+    low, high = [0.5, 0.4, 0.2, np.nan], [1.0, 0.9, 0.8, np.nan]
+    axes.fill_between(x, low, high, step="post", color="#000000", alpha=0.1)
+    (band,) = elements(axes).iter("polygon")
+    points = np.array(re.findall(r"([\d.]+),([\d.]+)", band.get("points")), dtype=float)
+    steps = np.array([[0, 0.5], [1, 0.5], [1, 0.4], [2, 0.4], [2, 0.2]])
+    np.testing.assert_allclose(points[:5], np.column_stack(scaled(axes, *steps.T)), atol=0.1)
+    assert len(points) == 10
+
+
 def test_nan_interrupts_a_line():
     axes = SvgAxes(4, 2)
     axes.plot([0, 1, 2, 3, 4], [0, 1, np.nan, 1, 0], color="#000000")
@@ -154,8 +167,9 @@ def test_each_class_of_many_has_room_on_a_page():
     places = [float(e.get("y")) for e in elements(axes).iter("text") if "class " in e.text]
     assert len(places) == 19
     assert np.diff(sorted(places)).min() > 10
-    for values, target in ((X, X), (PLACES, CLASSES), (X, TIMES), (X, CLASSES)):
+    for values, target in ((X, X), (PLACES, CLASSES), (X, CLASSES)):
         assert AGAINST_TARGET.height(values, {"target": target}) == 2.3
+    assert AGAINST_TARGET.height(X, {"target": TIMES}) == pytest.approx(2.3 + 3 * 0.24)
 
 
 def test_names_are_text_and_have_room():

@@ -20,6 +20,7 @@ from duramen.plots.canvas import (
     robust_limits,
     rows_height,
 )
+from duramen.plots.svg import round_numbers
 from duramen.results.feature_effect import FeatureEffect
 from duramen.results.result import figure
 from duramen.support.arrays import BoolArray, FloatArray
@@ -28,13 +29,19 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-def effect(result: FeatureEffect, *, of: str | None = None, ax: Axes | None = None) -> Axes:
+def effect(
+    result: FeatureEffect,
+    *,
+    of: str | None = None,
+    target_name: str = "",
+    ax: Axes | None = None,
+) -> Axes:
     """Draw the effect of a feature against its values, or its categories.
 
     Categories without an order are points, which no line joins. Of values far from all others the
     axis says how many it leaves out.
 
-    A dashed line shows the effect where the feature is missing, if it can be.
+    If the feature can be missing, a dashed line shows the effect where it is.
 
     Parameters
     ----------
@@ -42,6 +49,8 @@ def effect(result: FeatureEffect, *, of: str | None = None, ax: Axes | None = No
         Accumulated local effect or partial dependence.
     of : str, optional
         The class whose probability is drawn; by default the second of two, or all.
+    target_name : str
+        Name of the target for the axis, with its unit, where there are no classes.
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure by default, which is `ax.figure`.
 
@@ -84,13 +93,16 @@ def effect(result: FeatureEffect, *, of: str | None = None, ax: Axes | None = No
             label=label(result.classes[c]) if result.classes else None,
         )
         if result.missing is not None:
-            ax.axhline(float(result.missing[c]), color=MUTED, linewidth=1.0, linestyle="--")
+            line: dict[str, Any] = {"color": MUTED, "linewidth": 1.0, "linestyle": "--"}
+            title = f"{label(result.name, 16)} missing" if place == 0 else None
+            ax.axhline(float(result.missing[c]), **line, label=title)
     if result.method != "partial_dependence":
         ax.axhline(0.0, color=MUTED, linewidth=0.8)
-    if len(outputs) > 1:
+    if len(outputs) > 1 or result.missing is not None:
         ax.legend(frameon=False, fontsize=8, labelcolor=INK)
-    named = f" on {label(result.classes[outputs[0]])}" if result.classes else ""
-    finish(ax, label(result.name), f"effect{named if len(outputs) == 1 else ''}", nbins=5)
+    named = label(result.classes[outputs[0]] if result.classes else target_name)
+    title = f"effect on {named}" if named and len(outputs) == 1 else "effect"
+    finish(ax, label(result.name), title, nbins=5)
     if result.labels:
         ax.set_xticks(range(len(result)), [label(name, 12) for name in result.labels])
         ax.set_xlim(-0.4, len(result) - 0.6)
@@ -104,6 +116,7 @@ EFFECT = figure(effect, (FeatureEffect,), lambda *_: 2.3, svg=True)
 
 _MOST = 300
 _SPREAD = 0.3
+_NORMAL = 1.959964  # 97.5 % quantile of the normal distribution
 _AT_RISK = 10  # rows at risk where a curve with entries begins: fewer may all have the event
 _LOOKS = ((ACCENT, "-"), (AGAINST, "--"), (INK, ":"), (MUTED, "-."))
 
@@ -124,7 +137,9 @@ def against_target(
     numbers as points; numbers by category as box plots by category; classes by category as the
     fraction of each class in each category. Survival is drawn as the Kaplan-Meier curves of the
     lowest, middle and highest third of the values, or of the four largest categories; with entries,
-    from the first time with ten rows at risk on. Of numbers far from all others the axis says how
+    from the first time with ten rows at risk on. Bands are pointwise 95 % confidence intervals
+    (variance by Greenwood's formula, of the logarithm of -log S), ticks on a curve are censored
+    rows, and the numbers below are rows at risk. Of numbers far from all others the axis says how
     many it leaves out.
 
     Parameters
@@ -177,21 +192,7 @@ def against_target(
     )
     ax = axes_or_new(ax, 4.4, 2.6)
     if y.dtype.names is not None:
-        for k, (title, rows) in enumerate(_groups(x, order)):
-            times, surviving = _curve(y[rows])
-            color, dashes = _LOOKS[k % len(_LOOKS)]
-            line: dict[str, Any] = {
-                "color": color,
-                "linestyle": dashes,
-                "linewidth": 1.6,
-                "label": title,
-            }
-            ax.step(times, surviving, where="post", **line)
-        finish(ax, label(target_name), "without the event", nbins=5)
-        ax.set_ylim(-0.03, 1.03)
-        title = label(name, 16)
-        ax.legend(frameon=False, fontsize=8, labelcolor=INK, title=title, title_fontsize=8)
-        return ax
+        return _survival(ax, y, _groups(x, order), label(name, 16), label(target_name))
     if x.dtype.kind == "f" and y.dtype.kind == "f":
         some = _some(len(x))
         ax.plot(x[some], y[some], "o", color=ACCENT, markersize=3, alpha=0.6, markeredgewidth=0)
@@ -287,25 +288,87 @@ def _groups(values: NDArray[Any], order: Sequence[str] = ()) -> list[tuple[str, 
     return [(title, rows) for title, rows in parts if rows.any()]
 
 
-def _curve(y: NDArray[Any]) -> tuple[FloatArray, FloatArray]:
-    """Return the Kaplan-Meier estimate from time 0, or from a time with ten rows at risk, on."""
+_TIMES = 5  # intervals between the times at which rows at risk are counted
+_LINE = 0.14  # height of a line of these counts, on an axis where 1 is everyone
+
+
+def _survival(
+    ax: Axes, y: NDArray[Any], groups: list[tuple[str, BoolArray]], name: str, time: str
+) -> Axes:
+    """Draw the Kaplan-Meier curves of some groups of rows, and how many are at risk."""
+    last = float(y["time"].max())
+    ticks = round_numbers(0.0, last, _TIMES)[0] if last > 0 else [0.0]
+    for k, (title, rows) in enumerate(groups):
+        own, (color, dashes) = y[rows], _LOOKS[k % len(_LOOKS)]
+        times, surviving, low, high = kaplan_meier(own)
+        look: dict[str, Any] = {"color": color, "linewidth": 1.6, "linestyle": dashes}
+        ax.step(times, surviving, where="post", label=title, **look)
+        ax.fill_between(times, low, high, step="post", color=color, alpha=0.12, linewidth=0)
+        censored = np.unique(own["time"][~own["event"].astype(bool)])
+        censored = censored[censored >= times[0]]
+        at = np.searchsorted(times, censored, side="right") - 1
+        ticked: dict[str, Any] = {"color": color, "markersize": 5, "markeredgewidth": 0.9}
+        ax.plot(censored, surviving[at], "|", **ticked, linestyle="")
+        entry = own["entry"] if "entry" in (own.dtype.names or ()) else np.full(len(own), -np.inf)
+        for tick in ticks:
+            n = int(np.count_nonzero((entry < tick) & (own["time"] >= tick)))
+            place = tick, -_LINE * (k + 1)
+            ax.text(*place, f"{n:,}", ha="center", va="center", fontsize=8, color=color)
+    finish(ax, f"{time}; numbers: rows at risk", "fraction without the event", grid="x")
+    ax.axhline(0.0, color=MUTED, linewidth=0.8)
+    fractions = [0.0, 0.25, 0.5, 0.75, 1.0]
+    lines = [-_LINE * (k + 1) for k in range(len(groups))]
+    titles = [title for title, _ in groups]
+    ax.set_yticks([*fractions, *lines], [*(f"{f:g}" for f in fractions), *titles])
+    ax.set_xticks(ticks, [f"{tick:,g}" for tick in ticks])
+    ax.set_xlim(-0.03 * (last or 1.0), 1.04 * (last or 1.0))
+    ax.set_ylim(-_LINE * (len(groups) + 0.6), 1.03)
+    ax.legend(frameon=False, fontsize=8, labelcolor=INK, title=name, title_fontsize=8)
+    return ax
+
+
+def kaplan_meier(y: NDArray[Any]) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Estimate the survival function S, with pointwise 95 % confidence limits.
+
+    The limits are ``S ** exp(-+ 1.96 s / log S)``, where ``s ** 2`` is Greenwood's sum of
+    ``d / (n (n - d))`` over the times of d events among n rows at risk (Kalbfleisch and Prentice
+    2002, section 1.4.1); both are S where S is 1, and NaN where it is 0.
+
+    Parameters
+    ----------
+    y : structured ndarray of shape (n,)
+        Fields ``event``, ``time`` and, with left truncation, ``entry``.
+
+    Returns
+    -------
+    times, surviving, low, high : ndarrays of float64
+        The first time is 0, or with entries the first with ten rows at risk.
+    """
     distinct, place, rows = np.unique(y["time"], return_inverse=True, return_counts=True)
     at_risk, start = np.cumsum(rows[::-1])[::-1], 0
     if "entry" in (y.dtype.names or ()):
         entered = np.searchsorted(np.sort(y["entry"]), distinct)  # before each time
         at_risk = at_risk - (len(y) - entered)
         start = int(np.argmax(at_risk >= min(_AT_RISK, at_risk.max())))
-    hazard = np.bincount(place, y["event"], len(distinct)) / at_risk
-    surviving = np.cumprod(1.0 - hazard[start:])
+    events, n = np.bincount(place, y["event"], len(distinct))[start:], at_risk[start:]
+    surviving = np.append(1.0, np.cumprod(1.0 - events / n))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        variance = np.append(0.0, np.cumsum(events / (n * (n - events))))
+        reach = np.exp(_NORMAL * np.sqrt(variance) / np.log(surviving))  # below 1
+        low, high = surviving ** (1 / reach), surviving**reach
+    for limit in (low, high):
+        limit[surviving == 1.0], limit[surviving == 0.0] = 1.0, np.nan
     first = distinct[start] if start else 0.0
-    return np.append(first, distinct[start:]), np.append(1.0, surviving)
+    return np.append(first, distinct[start:]), surviving, low, high
 
 
 def _height(values: ArrayLike, options: Mapping[str, Any]) -> float:
     """Return the inches on a page, in which each of the box plots has room for its name."""
     x, y = np.asarray(values), np.asarray(options["target"])
     numeric = x.dtype.kind in "iuf"
-    if y.dtype.names is not None or numeric == (y.dtype.kind in "iuf"):
+    if y.dtype.names is not None:
+        return 2.3 + 0.24 * min(len(_LOOKS) - numeric, len({*x.tolist()}))
+    if numeric == (y.dtype.kind in "iuf"):
         return 2.3
     return max(2.3, rows_height(len({*(y if numeric else x).tolist()})))
 

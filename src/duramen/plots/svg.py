@@ -52,6 +52,19 @@ def _text(x: float, y: float, text: str, size: float = _FONT, **attributes: Any)
     return f'<text x="{x:.1f}" y="{y:.1f}" {pairs}>{shown}</text>'
 
 
+def round_numbers(low: float, high: float, most: int) -> tuple[list[float], float]:
+    """Return the multiples of a round number between two limits, and that number.
+
+    It is the least one that makes at most so many intervals.
+    """
+    power = 10.0 ** math.floor(math.log10((high - low) / most))
+    for step in (nice * ten * power for ten in (1, 10) for nice in _NICE):
+        first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+        if last - first <= most:
+            break
+    return [k * step for k in range(first, last + 1)], step
+
+
 class _Scale:
     """Limits, ticks and label of an axis."""
 
@@ -84,13 +97,7 @@ class _Scale:
         """Return the places of the ticks, their texts, and the label of the axis."""
         if self.ticks is not None:
             return *self.ticks, self.label
-        low, high = sorted(self.ends())
-        power = 10.0 ** math.floor(math.log10((high - low) / self.n_ticks))
-        for step in (nice * ten * power for ten in (1, 10) for nice in _NICE):
-            first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
-            if last - first <= self.n_ticks:  # the least round number that makes so few intervals
-                break
-        places = [k * step for k in range(first, last + 1)]
+        places, step = round_numbers(*sorted(self.ends()), self.n_ticks)
         largest = max(map(abs, places), default=1.0) or 1.0
         exponent = math.floor(math.log10(largest))
         exponent = exponent if not _LOWEST < exponent < _HIGHEST else 0
@@ -205,7 +212,10 @@ class SvgAxes:
         label: str | None = None,
         zorder: float = 2.0,
     ) -> None:
-        """Draw a line, which NaN interrupts, or discs (marker "o", alone where given by place)."""
+        """Draw a line, which NaN interrupts, or markers alone where they are given by place.
+
+        The markers are discs ("o") or vertical ticks ("|").
+        """
         across, up = (np.atleast_1d(np.asarray(values, np.float64)) for values in (x, y))
         linestyle = linestyle if linestyle is not None else "" if marker else "-"
         stroke = _stroke(color, linewidth, linestyle, alpha)
@@ -221,7 +231,14 @@ class SvgAxes:
                     f"{'M' if begin else 'L'}{i:.1f} {j:.2f}" for i, j, begin, here in steps if here
                 )
                 parts.append(f'<path d="{path}" fill="none" {stroke}/>')
-            if marker:
+            if marker == "|":
+                strokes = "".join(
+                    f"M{i:.1f} {j - markersize / 2:.1f}v{markersize:g}"
+                    for i, j in zip(a[finite], b[finite], strict=True)
+                )
+                edge = _stroke(color, markeredgewidth, "-", alpha)
+                parts.append(f'<path d="{strokes}" fill="none" {edge}/>')
+            elif marker:
                 discs = "".join(
                     f'<circle cx="{i:.1f}" cy="{j:.1f}" r="{radius:g}"/>'
                     for i, j in zip(a[finite], b[finite], strict=True)
@@ -239,6 +256,34 @@ class SvgAxes:
         self._marks.append((zorder, drawn))
         if label is not None:
             self._legend.append((label, sample))
+
+    def fill_between(
+        self,
+        x: ArrayLike,
+        y1: ArrayLike,
+        y2: ArrayLike,
+        *,
+        color: str,
+        alpha: float,
+        linewidth: float = 0.0,
+        step: Literal["post"] | None = None,
+    ) -> None:
+        """Fill the band between two lines, or two lines of steps; NaN ends it."""
+        across, low, high = (np.asarray(values, np.float64) for values in (x, y1, y2))
+        finite = np.isfinite(across + low + high)
+        across, low, high = across[finite], low[finite], high[finite]
+        if step is not None:
+            across = np.repeat(across, 2)[1:]
+            low, high = np.repeat(low, 2)[:-1], np.repeat(high, 2)[:-1]
+
+        def drawn(place: Callable[[Any, Any], Any]) -> str:
+            outline = np.append(across, across[::-1]), np.append(low, high[::-1])
+            points = " ".join(f"{i:.1f},{j:.2f}" for i, j in zip(*place(*outline), strict=True))
+            return f'<polygon points="{points}" fill="{color}" fill-opacity="{alpha:g}"/>'
+
+        self._scales["x"].see(across)
+        self._scales["y"].see(low, high)
+        self._marks.append((1, drawn))
 
     def step(self, x: ArrayLike, y: ArrayLike, where: Literal["post"], **look: Any) -> None:
         """Draw a line of steps, each at the next place."""
@@ -258,7 +303,14 @@ class SvgAxes:
             self.plot([at, at], [low, high], **look)
 
     def axhline(
-        self, y: float, *, color: str, linewidth: float, linestyle: str = "-", alpha: float = 1.0
+        self,
+        y: float,
+        *,
+        color: str,
+        linewidth: float,
+        linestyle: str = "-",
+        alpha: float = 1.0,
+        label: str | None = None,
     ) -> None:
         """Draw a horizontal line across the axes."""
         stroke = _stroke(color, linewidth, linestyle, alpha)
@@ -268,8 +320,13 @@ class SvgAxes:
             (a, c), (b, _) = place(np.array([left, right]), np.array([y, y]))
             return f'<path d="M{a:.1f} {b:.1f}H{c:.1f}" {stroke}/>'
 
+        def sample(a: float, b: float) -> str:
+            return f'<path d="M{a:.1f} {b:.1f}h14" {stroke}/>'
+
         self._scales["y"].see(y)
         self._marks.append((2, drawn))
+        if label is not None:
+            self._legend.append((label, sample))
 
     def text(
         self, x: float, y: float, text: str, *, ha: str, va: str, fontsize: float, color: str

@@ -68,7 +68,11 @@ def section_of(
         text, caption = f"Values of {name} {by}, one point per row.", f"Values in the data, {by}."
         if risk:
             text = f"Kaplan-Meier curves of {target} by {name}."
-            caption = f"Fraction of the rows without the event (Kaplan-Meier estimate), by {name}."
+            caption = (
+                f"Fraction of the rows without the event by {name}: Kaplan-Meier estimate, 95 % "
+                "confidence bands (Greenwood, log-log), a tick for each time of a censored row, "
+                "and below the number of rows at risk."
+            )
             if "entry" in (outcome.dtype.names or ()):
                 caption += " Curves begin at the first time with ten rows at risk."
         if strata is not None:
@@ -80,24 +84,32 @@ def section_of(
         charts.append(
             Section(
                 f"{name}: {direction.words}",
-                (caption,),
+                caption=caption,
                 figure=(AGAINST_TARGET, values, options),
                 text=text,
             )
         )
         reach = float(np.ptp(effect.values[:, output]))
-        if reach > 0:  # without a split on the feature there is nothing to draw
-            of_class = effect.classes[output] if effect.classes else None
-            on = f"the probability of {of_class}" if of_class else "risk" if risk else target
-            what = METHODS[effect.method].capitalize()
-            charts.append(
-                Section(
-                    f"{name}: effect on {on}",
-                    caption=f"{what}{' in the forest' * (strata is None)}, 0 on average.",
-                    figure=(EFFECT, effect, {"of": of_class}),
-                    text=f"{what} of {name} on {on}; largest minus smallest value {reach:.3g}.",
-                )
+        of_class = effect.classes[output] if effect.classes else None
+        on = f"the probability of {of_class}" if of_class else "risk" if risk else target
+        what, heading = METHODS[effect.method].capitalize(), f"{name}: effect on {on}"
+        if reach == 0:
+            charts.append(Section(heading, (f"The forest has no split on {name}.",)))
+            continue
+        caption = f"{what}{' in the forest' * (strata is None)}, 0 on average."
+        if risk and strata is None:
+            on = "expected events"
+            caption += " Risk is the number of events expected if all rows were like one."
+        if effect.missing is not None:
+            caption += f" The dashed line is the effect where {name} is missing."
+        charts.append(
+            Section(
+                heading,
+                caption=caption,
+                figure=(EFFECT, effect, {"of": of_class, "target_name": on}),
+                text=f"{what} of {name} on {on}; largest minus smallest value {reach:.3g}.",
             )
+        )
     words = "; ".join(f"{printable(one.name)} {one.words}" for one in directed[:8])
     return Section(title, (f"{words}.",), sections=tuple(charts), tiled=True), reading
 
