@@ -42,6 +42,7 @@ SELECTORS: dict[str, dict[str, Any]] = {
     "jmi": {"n_features": 3},
     "cmim": {"n_features": 3},
     "fcbf": {},
+    "markov_blanket_filter": {"n_features": 3},
     "relieff": {"n_features": 3},
     "lasso": {"cv": 2, "random_state": 0},
     "ridge": {"n_features": 3},

@@ -227,6 +227,7 @@ for method, words in {
     "jmi": "--features 2",
     "cmim": "--features 2",
     "fcbf": "",
+    "markov-blanket-filter": "--features 2",
 }.items():
     command(method, f"select numbers.csv --target y --method {method} {words}")
 STABILITY = "select numbers.csv --target y --method stability-selection"
@@ -259,6 +260,8 @@ for name, line in {
     "plus-l-minus-r": "forward-selection --plus 2 --minus 1 --cv 2 --features best",
     "longest-step": "adaptive-floating-selection --max-step 1 --features 2 --scoring accuracy",
     "intervals": "fcbf --n-bins 3 --threshold 0.02",
+    "blanket-of-one": "markov-blanket-filter --blanket-size 1 --features 3",
+    "relief": "relieff --variant relief --threshold 0.05",
     "multisurf": "relieff --variant multisurf --features 2",
     "relieff": "relieff --variant relieff --n-neighbors 5 --features 2",
     "subsample": "stability-selection --trees 5 --draws 4 --subsample 0.6",

@@ -99,6 +99,62 @@ def test_cmim_takes_the_partner_of_a_xor_and_bounded_cmim_does_not():
     assert (bounded.selected_.tolist(), bounded.scores_.tolist()) == ([0, 1], [0.0, 0.0])
 
 
+def divergence(columns, target, j, blanket):
+    """Sum over cells of P(m, x) KL(P(Y | m, x) || P(Y | m)), by plain counting."""
+    rows = list(zip(*[columns[s] for s in blanket], strict=True)) or [()] * len(target)
+    cells = Counter(zip(rows, columns[j], target, strict=True))
+    wide, both, narrow = Counter(rows), Counter(), Counter()
+    for (m, x, y), count in cells.items():
+        both[m, x] += count
+        narrow[m, y] += count
+    return sum(
+        count / len(target) * log2((count / both[m, x]) / (narrow[m, y] / wide[m]))
+        for (m, x, y), count in cells.items()
+    )
+
+
+@one_test
+@pytest.mark.parametrize("size", [0, 1, 2, 9])
+def test_markov_blanket_filter_against_divergences(size):
+    random = np.random.default_rng(2)
+    X = random.integers(0, 3, size=(60, 6))
+    X[:, 4] = X[:, 0]
+    y = X[:, 0] + (X[:, 1] > random.integers(0, 3, size=60))
+    columns, target = X.T.tolist(), y.tolist()
+    left, removed = list(range(6)), []
+    while True:
+        scores = {}
+        for j in left:
+            others = sorted(
+                (s for s in left if s != j), key=lambda s: divergence(columns, target, j, [s])
+            )
+            scores[j] = divergence(columns, target, j, others[:size])
+        if len(left) == 3:
+            break
+        last = min(left, key=lambda j: (round(scores[j], 10), -j))
+        removed.append(scores[last])
+        left.remove(last)
+    model = dm.InformationFilter("mbf", n_features=3, blanket_size=size).fit(X, y)
+    assert sorted(model.selected_.tolist()) == left
+    expected = [scores[j] for j in model.selected_.tolist()]
+    np.testing.assert_allclose(model.scores_, expected, atol=1e-12)
+    np.testing.assert_allclose(model.history_["score"], removed, atol=1e-12)
+    assert model.history_["n_selected"].tolist() == [5, 4, 3]
+
+
+def test_markov_blanket_filter_removes_copies_and_loses_an_exclusive_or():
+    """All 2^4 rows: with y = (x0, x1), x0 copied, the copy goes first; of a xor all is removed."""
+    X = np.array(list(itertools.product([0, 1], repeat=4)))
+    copied = np.column_stack([X, X[:, 0]])
+    model = dm.InformationFilter("mbf", n_features=2).fit(copied, 2 * X[:, 0] + X[:, 1])
+    assert model.selected_.tolist() == [0, 1]
+    assert model.scores_.tolist() == [1.0, 1.0]
+    assert model.history_["score"].tolist() == [0.0, 0.0, 0.0]
+    parity = dm.InformationFilter("mbf", n_features=2, blanket_size=1)
+    parity.fit(X[:, ::-1], X[:, 0] ^ X[:, 1])
+    assert parity.selected_.tolist() == [0, 1]  # the columns 2 and 3 determine y
+
+
 def test_intervals_keep_equal_values_together():
     values = np.array([5, 5, 5, 5, 1, 2, 3, 9])
     assert intervals(values, 8).tolist() == [3, 3, 3, 3, 0, 1, 2, 4]
@@ -159,6 +215,50 @@ def test_relief_is_that_of_skrebate():
     assert set(model.selected_.tolist()) == {0, 1}
     other = dm.ReliefF(n_features=2, variant="multisurf").fit(X, y)
     assert other.importances_.measure == "multisurf"
+
+
+def relief(squares, y):
+    """Weights of Relief by loops over rows, from squared differences of shape (n, n, p)."""
+    weights = np.zeros(squares.shape[2])
+    for i in range(len(y)):
+        distances = {k: squares[i, k].sum() for k in range(len(y)) if k != i}
+        for sign, rows in ((-1, y == y[i]), (1, y != y[i])):
+            able = [k for k in distances if rows[k]]
+            least = min(distances[k] for k in able)
+            near = [k for k in able if distances[k] <= least + 1e-12]
+            weights += sign * np.mean([squares[i, k] for k in near], axis=0)
+    return weights / len(y)
+
+
+def test_original_relief_is_that_of_loops():
+    random = np.random.default_rng(3)
+    X = random.normal(size=(30, 4)).round(1)
+    y = np.where(X[:, 0] * X[:, 1] > 0, "b", "a")
+    scaled = X / np.ptp(X, axis=0)
+    expected = relief((scaled[:, np.newaxis] - scaled) ** 2, y)
+    model = dm.ReliefF(variant="relief").fit(100 + 7 * X, y)
+    np.testing.assert_allclose(model.importances_.values, expected, rtol=1e-9)
+    bound = sorted(expected)[1]
+    selected = dm.ReliefF(variant="relief", threshold=bound + 1e-9).fit(X, y).selected_
+    assert selected.tolist() == np.argsort(-expected)[:2].tolist()
+    colors = np.array(["red", "green", "blue"])[random.integers(0, 3, size=(30, 2))]
+    nominal = dm.ReliefF(variant="relief").fit(colors, y).importances_.values
+    expected = relief((colors[:, np.newaxis] != colors).astype(float), y)
+    np.testing.assert_allclose(nominal, expected, atol=1e-12)
+
+
+def test_original_relief_of_a_parity():
+    """All 2^3 rows, y = x0 xor x1: a miss differs in x0 or x1, a hit in x2."""
+    X = np.array(list(itertools.product([0, 1], repeat=3)))
+    model = dm.ReliefF(variant="relief").fit(X, X[:, 0] ^ X[:, 1])
+    assert model.importances_.values.tolist() == [0.5, 0.5, -1.0]
+
+
+def test_original_relief_refuses_three_classes_and_missing_values():
+    with pytest.raises(ValueError, match="y must be two classes of at least two rows each"):
+        dm.ReliefF(variant="relief").fit(np.eye(6), list("aabbcc"))
+    with pytest.raises(ValueError, match="X must be a table without missing values"):
+        dm.ReliefF(variant="relief").fit([[1.0], [np.nan], [2.0], [3.0]], list("aabb"))
 
 
 def test_relief_says_what_to_install(monkeypatch):

@@ -198,6 +198,14 @@ catalogue = Catalogue(
             parameters={"rule": "fcbf"},
         ),
         Selector(
+            "markov_blanket_filter",
+            InformationFilter,
+            title="Markov blanket filter",
+            goal="minimal",
+            reference="D. Koller, M. Sahami (1996). Toward optimal feature selection. ICML.",
+            parameters={"rule": "mbf"},
+        ),
+        Selector(
             "relieff",
             ReliefF,
             title="ReliefF",

@@ -1,7 +1,8 @@
 """Filters, which select features without a learner: by information, neighbors or correlation.
 
-Filters by plug-in mutual information (mRMR, JMI, CMIM and FCBF), ReliefF and MultiSURF, Markov
-boundaries of the rows of a table, and representatives of clusters of correlated features.
+Filters by plug-in mutual information (mRMR, JMI, CMIM, FCBF and the Markov blanket filter), Relief,
+ReliefF and MultiSURF, Markov boundaries of the rows of a table, and representatives of clusters of
+correlated features.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import permutations
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -16,8 +18,9 @@ from joblib import parallel_config
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from duramen.data import encode
+from duramen.data import EncodedTable, LearningSet, Task, encode
 from duramen.data.learning_sets import table_of
+from duramen.data.memory import require_memory
 from duramen.data.sources import table_like
 from duramen.importances import Clusters, representatives
 from duramen.results.importances import Importances
@@ -74,7 +77,7 @@ def intervals(codes: NDArray[Any], n_bins: int) -> Codes:
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class InformationFilter(BaseSelector):
-    r"""Filter by mutual information: mRMR, JMI, CMIM or FCBF.
+    r"""Filter by mutual information: mRMR, JMI, CMIM, FCBF or the Markov blanket filter.
 
     Features are taken one after the other. With S those taken before and plug-in informations I of
     the codes of the columns, the next one has the largest
@@ -97,7 +100,7 @@ class InformationFilter(BaseSelector):
     Parameters
     ----------
     rule : {"mrmr", "jmi", "cmim", "bounded_cmim", "fcbf"}, default="mrmr"
-        Rule that the next feature is taken by.
+        Rule that the next feature is taken by; "mbf", the Markov blanket filter, removes features.
     n_features : int or None, default=10
         Number of features to select.
 
@@ -106,13 +109,15 @@ class InformationFilter(BaseSelector):
         Number of intervals, cut at quantiles, of columns and targets of more numbers than that.
     threshold : float, default=0
         Symmetrical uncertainty that features must exceed (fcbf).
+    blanket_size : int, default=2
+        Number of features in an approximate Markov blanket (mbf).
 
     Attributes
     ----------
     selected_ : int64 array
-        Selected features, in the order in which they were taken.
+        Selected features, in the order in which they were taken; for mbf by descending score.
     scores_ : float64 array of shape (n_selected,)
-        Value of each when it was taken.
+        Value of each when it was taken; for mbf at the end.
     support_ : bool array of shape (p,)
         Whether each feature is selected.
     ranking_ : int64 array of shape (p,)
@@ -121,7 +126,7 @@ class InformationFilter(BaseSelector):
         Mutual information of each of the p features with the target, in bits; for FCBF the
         symmetrical uncertainty.
     history_ : dict of arrays
-        ``"n_selected"`` and ``"score"`` after each step.
+        ``"n_selected"`` and ``"score"`` after each step; for mbf the score of the feature removed.
     classes_ : array of shape (C,)
         Sorted class labels, where the target holds classes.
     n_features_in_ : int
@@ -136,7 +141,11 @@ class InformationFilter(BaseSelector):
 
     Plug-in informations of two columns of b intervals are too large by about (b - 1)^2 / (2 n ln 2)
     bits, those with two classes by (b - 1) / (2 n ln 2): with many intervals and few rows, features
-    seem redundant that are not.
+    seem redundant that are not. A blanket of k columns of b intervals has b^k cells.
+
+    The Markov blanket filter computes p^2 informations of pairs, 200 features of 200 rows in 3 s.
+    It loses features that are informative only together, as in an exclusive or: any irrelevant
+    feature is a blanket of each.
 
     No maintained package computes these rules as published, so they are computed here.
 
@@ -145,7 +154,9 @@ class InformationFilter(BaseSelector):
     G. Brown, A. Pocock, M.-J. Zhao, M. Luján (2012). Conditional likelihood maximisation: a
     unifying framework for information theoretic feature selection. Journal of Machine Learning
     Research 13. CMIM: F. Fleuret (2004). Fast binary feature selection with conditional mutual
-    information. Journal of Machine Learning Research 5. FCBF: L. Yu, H. Liu (2003), ICML.
+    information. Journal of Machine Learning Research 5. FCBF: L. Yu, H. Liu (2003), ICML. Markov
+    blanket filter: D. Koller, M. Sahami (1996). Toward optimal feature selection. ICML; Sutera
+    (2019), thesis, section 2.4.5, page 48.
 
     Examples
     --------
@@ -162,9 +173,10 @@ class InformationFilter(BaseSelector):
     n_features: int | None = 10
     n_bins: int = N_BINS
     threshold: float = 0.0
+    blanket_size: int = 2
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Take features one after the other.
+        """Take features one after the other, or remove them.
 
         Parameters
         ----------
@@ -183,7 +195,7 @@ class InformationFilter(BaseSelector):
             If a parameter, X or y is not as described.
         """
         owner = type(self).__name__
-        rule = checks.check_choice(owner, "rule", self.rule, (*STEPS, "fcbf"))
+        rule = checks.check_choice(owner, "rule", self.rule, (*STEPS, "fcbf", "mbf"))
         most = checks.check_optional_integer(owner, "n_features", self.n_features, 1)
         if most is None and rule != "fcbf":
             raise checks.refuse(
@@ -191,6 +203,7 @@ class InformationFilter(BaseSelector):
             )
         n_bins = checks.check_integer(owner, "n_bins", self.n_bins, 2)
         threshold = checks.check_real(owner, "threshold", self.threshold, 0.0, 1.0)
+        size = checks.check_integer(owner, "blanket_size", self.blanket_size, 0)
         data = self._learning_set(X, y)
         columns, target = _codes(data, n_bins)
         most = min(most or len(columns), len(columns))
@@ -200,8 +213,14 @@ class InformationFilter(BaseSelector):
             scores = relevance[columns_taken]
         else:
             relevance = np.array([information(column, target) for column in columns])
-            columns_taken, scores = _forward(columns, target, relevance, STEPS[rule], most)
+            if rule == "mbf":
+                columns_taken, scores, removed = _backward(columns, target, size, most)
+            else:
+                columns_taken, scores = _forward(columns, target, relevance, STEPS[rule], most)
         history = {"n_selected": np.arange(1, len(columns_taken) + 1), "score": scores}
+        if rule == "mbf":
+            left = len(columns) - 1 - np.arange(len(removed))
+            history = {"n_selected": left, "score": removed}
         self._adopt(data, columns_taken, history)
         self.scores_ = scores
         measure, unit = "mutual_information", "bits"
@@ -286,16 +305,100 @@ def _predominant(
     return np.array(taken, dtype=np.int64)
 
 
-VARIANTS = {"relieff": "ReliefF", "multisurf": "MultiSURF"}
+def _backward(
+    columns: list[NDArray[Any]], target: Codes, size: int, most: int
+) -> tuple[IntArray, FloatArray, FloatArray]:
+    """Return the features left by the Markov blanket filter, their scores, those of the removed."""
+    p = len(columns)
+    require_memory(
+        8 * p * p,
+        what=f"informations of the pairs of {p} features",
+        function="InformationFilter",
+        hint="select with rule='mrmr' before",
+    )
+    codes = [column.astype(np.intp) for column in columns]
+    pairwise = np.full((p, p), np.inf)  # I(X_j;Y|X_s), infinite if s = j or s is removed
+    for s, j in permutations(range(p), 2):
+        pairwise[j, s] = conditional_information(codes[j], target, codes[s])
+    left, removed = np.ones(p, dtype=np.bool_), []
+    scores = np.zeros(p)
+    blankets: list[Any] = [None] * p
+    while True:
+        for j in np.flatnonzero(left).tolist():
+            blanket = np.argsort(pairwise[j], kind="stable")[: min(size, left.sum() - 1)].tolist()
+            if blanket != blankets[j]:
+                blankets[j] = blanket
+                cells = np.zeros(len(target), dtype=np.intp)
+                for s in blanket:
+                    joint = cells * (int(codes[s].max()) + 1) + codes[s]
+                    cells = np.unique(joint, return_inverse=True)[1]
+                scores[j] = conditional_information(codes[j], target, cells)
+        if left.sum() <= most:
+            break
+        # The same information is summed in another order for each column: equal up to rounding.
+        least = scores[left].min() + 1e-12
+        last = int(np.flatnonzero(left & (scores <= least))[-1])
+        removed.append(scores[last])
+        left[last] = False
+        pairwise[:, last] = np.inf
+    order = np.flatnonzero(left)
+    order = order[np.argsort(-scores[order], kind="stable")]
+    return order, scores[order], np.array(removed)
+
+
+VARIANTS = {"relief": "", "relieff": "ReliefF", "multisurf": "MultiSURF"}
+"""Class of skrebate for each variant; Relief is computed here."""
+
+
+def _relief(data: LearningSet[EncodedTable]) -> FloatArray:
+    """Return the weights of Relief, of shape (p,)."""
+    classes = data.target.values
+    counts = np.unique(classes, return_counts=True)[1]
+    if len(counts) != 2 or counts.min() < 2:
+        raise checks.refuse(
+            "ReliefF",
+            "y",
+            "two classes of at least two rows each for variant='relief'",
+            f"classes of {', '.join(map(str, counts))} rows",
+            "variant='relieff' takes any classes",
+        )
+    X = numbers_of(data.table)
+    if np.isnan(X).any():
+        raise checks.refuse(
+            "ReliefF",
+            "X",
+            "a table without missing values for variant='relief'",
+            f"{int(np.isnan(X).sum())} missing values",
+            "variant='relieff' takes them",
+        )
+    width = np.ptp(X, axis=0)
+    X = (X - X.min(axis=0)) / np.where(width > 0, width, 1.0)
+    nominal = np.array([kind == "nominal" for kind in data.table.kinds])
+    weights = np.zeros(X.shape[1])
+    for i, row in enumerate(X):
+        squares = (X - row) ** 2
+        squares[:, nominal] = squares[:, nominal] > 0
+        distance = squares.sum(axis=1)
+        distance[i] = np.inf
+        for sign, able in ((-1, classes == classes[i]), (1, classes != classes[i])):
+            nearest = able & (distance <= distance[able].min() * (1 + 1e-12))
+            weights += sign * squares[nearest].mean(axis=0)
+    return weights / len(X)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class ReliefF(BaseSelector):
-    r"""ReliefF, or MultiSURF: features whose values differ between near rows of other classes.
+    r"""Relief, ReliefF or MultiSURF: features that differ between near rows of other classes.
 
     The weight of a feature is its mean difference between each row and its nearest neighbors of
-    other classes, less that of its own class; computed by the package skrebate (extra
-    ``baselines``).
+    other classes, less that of its own class. ReliefF and MultiSURF are computed by the package
+    skrebate (extra ``baselines``). The original Relief takes two classes and squares, with
+    :math:`h_i` and :math:`m_i` the nearest rows of the same and of the other class,
+
+    .. math:: W_j = \frac{1}{n} \sum_i d_j(x_i, x_{m_i})^2 - d_j(x_i, x_{h_i})^2,
+
+    with :math:`d_j` the difference of numbers in units of their range, and 0 or 1 for categories
+    without order. The nearest row has the smallest :math:`\sum_j d_j^2`; of several, the mean.
 
     Parameters
     ----------
@@ -303,15 +406,17 @@ class ReliefF(BaseSelector):
         Number of features to select.
 
         All if there are fewer.
-    variant : {"relieff", "multisurf"}, default="relieff"
-        Neighbors: a number of each class (relieff), or those within a distance of their own
-        (multisurf).
+    variant : {"relief", "relieff", "multisurf"}, default="relieff"
+        Neighbors: the nearest of each class (relief), a number of each class (relieff), or those
+        within a distance of their own (multisurf).
     n_neighbors : int, default=10
-        Number of neighbors of each class.
+        Number of neighbors of each class (relieff).
 
         At most the rows of the smallest class less 1.
+    threshold : float, optional
+        Weight that selected features must exceed; none by default.
     n_jobs : int, optional
-        Processes of joblib; the result does not depend on it.
+        Processes of joblib (relieff, multisurf); the result does not depend on it.
 
     Attributes
     ----------
@@ -337,15 +442,28 @@ class ReliefF(BaseSelector):
     All identical features have the same weight, and irrelevant ones have weights around 0. The
     distances of all pairs of rows are computed: n (n - 1) / 2 times p differences.
 
+    Relief takes every row once, as the thesis describes it; Kira and Rendell draw rows. It has no
+    rule for missing values and refuses them.
+
     References
     ----------
-    I. Kononenko (1994), ECML; R. J. Urbanowicz et al. (2018). Benchmarking relief-based feature
-    selection methods for bioinformatics data mining. Journal of Biomedical Informatics 85.
+    Relief: K. Kira, L. A. Rendell (1992). A practical approach to feature selection. ICML; Sutera
+    (2019), thesis, section 2.4.5, page 49. ReliefF: I. Kononenko (1994), ECML; R. J. Urbanowicz et
+    al. (2018). Benchmarking relief-based feature selection methods for bioinformatics data mining.
+    Journal of Biomedical Informatics 85.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> X = [[0, 0], [0, 5], [1, 0], [1, 5]]
+    >>> dm.ReliefF(variant="relief", n_features=1).fit(X, [0, 0, 1, 1]).selected_.tolist()
+    [0]
     """
 
     n_features: int = 10
-    variant: Literal["relieff", "multisurf"] = "relieff"
+    variant: Literal["relief", "relieff", "multisurf"] = "relieff"
     n_neighbors: int = 10
+    threshold: float | None = None
     n_jobs: int | None = None
 
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -372,29 +490,41 @@ class ReliefF(BaseSelector):
         owner = type(self).__name__
         most = checks.check_integer(owner, "n_features", self.n_features, 1)
         variant = checks.check_choice(owner, "variant", self.variant, VARIANTS)
-        n_neighbors = checks.check_integer(owner, "n_neighbors", self.n_neighbors, 1)
+        checks.check_integer(owner, "n_neighbors", self.n_neighbors, 1)
+        threshold = self.threshold
+        if threshold is not None:
+            threshold = checks.check_real(owner, "threshold", threshold, -np.inf)
         n_threads = checks.check_jobs(owner, self.n_jobs)
-        rows = self._learning_set(X, y, n_threads=n_threads)
+        task: Task | None = "classification" if variant == "relief" else None
+        rows = self._learning_set(X, y, task, n_threads=n_threads)
         data = rows.in_memory()
+        weights = _relief(data) if variant == "relief" else self._skrebate(data, n_threads)
+        order = np.argsort(-weights, kind="stable")[:most]
+        if threshold is not None:
+            order = order[weights[order] > threshold]
+        self._adopt(rows, order, {})
+        self.importances_ = without_forest(data, weights, variant, "difference")
+        return self
+
+    def _skrebate(self, data: LearningSet[EncodedTable], n_threads: int) -> FloatArray:
+        """Return the weights of ReliefF or MultiSURF."""
         try:
             import skrebate
         except ImportError as error:
             raise ImportError(
-                f"{owner} needs the package skrebate. Hint: pip install 'duramen[baselines]'."
+                f"{type(self).__name__} needs the package skrebate for variant={self.variant!r}. "
+                "Hint: pip install 'duramen[baselines]'."
             ) from error
-        kind = getattr(skrebate, VARIANTS[variant])
         settings: dict[str, Any] = {"n_jobs": n_threads}
-        if variant == "relieff":
+        if self.variant == "relieff":
             smallest = data.n_rows
             if data.target.codes is not None:
                 smallest = int(np.bincount(data.target.codes).min())
-            settings["n_neighbors"] = min(n_neighbors, max(smallest - 1, 1))
+            settings["n_neighbors"] = min(self.n_neighbors, max(smallest - 1, 1))
         with parallel_config("loky", initializer=end_with, initargs=(os.getpid(),)):
+            kind = getattr(skrebate, VARIANTS[self.variant])
             fitted = kind(**settings).fit(numbers_of(data.table), data.target.values)
-        weights = np.asarray(fitted.feature_importances_, dtype=np.float64)
-        self._adopt(rows, np.argsort(-weights, kind="stable")[:most], {})
-        self.importances_ = without_forest(data, weights, variant, "difference")
-        return self
+        return np.asarray(fitted.feature_importances_, dtype=np.float64)
 
     def _figures(self) -> dict[str, Any]:
         weights = self.importances_.values
