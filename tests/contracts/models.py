@@ -216,6 +216,7 @@ RESULTS: dict[str, Any] = {
     ),
     "Network": lambda X, y: dm.genie3(X, random_state=0),
     "Significance": _refitted(_s.altmann, measure="mdi", n_permutations=5),
+    "VoteChange": lambda X, y: _m.vote_change(_forest(X, y), X, y),
     "AdjustedSignificance": _refitted(_s.max_t, n_permutations=19),
     "ConditionalSignificance": _refitted(_s.conditional, 60),
     "ErrorRates": _refitted(_s.conditional_error_rate, n_permutations=20),

@@ -32,6 +32,7 @@ from duramen.importances.measures.vote_change import VOTE_CHANGE, vote_change
 from duramen.results.importances import MonteCarloSelection
 from duramen.results.local_importances import LocalImportances
 from duramen.results.pair_interactions import PairInteractions
+from duramen.results.significance import VoteChange
 
 __all__ = [
     "Clusters",
@@ -40,6 +41,7 @@ __all__ = [
     "Measure",
     "MonteCarloSelection",
     "PairInteractions",
+    "VoteChange",
     "air",
     "catalogue",
     "clusters",

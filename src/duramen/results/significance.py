@@ -18,7 +18,7 @@ from duramen.results.adjustment import (
 from duramen.results.result import ANY, POSITIVE, PROBABILITY, FeatureResult, frozen
 from duramen.results.summary import Column, counted
 from duramen.support import checks
-from duramen.support.arrays import BoolArray, FloatArray
+from duramen.support.arrays import BoolArray, FloatArray, IntArray
 from duramen.support.text import quoted
 
 _LEVEL = 0.05
@@ -194,6 +194,74 @@ class Significance(FeatureResult[float]):
         """Return the column of the scores."""
         title = "score" if self.unit == "1" else self.unit
         return Column(title, digits=4, bars=self.scores, name="score", numbers=self.scores)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class VoteChange(Significance):
+    """Index of the change of the votes of p features, with the tables of votes.
+
+    Parameters
+    ----------
+    names, scores, p_values, method, null, unit, q_values, adjustment, n_tests, details, metadata
+        As for `Significance`.
+    notes : tuple of str
+        As for `Significance`.
+    classes : tuple of C str
+        Class labels.
+    votes : ndarray of int64, shape (p, C, C, 2)
+        Votes for each feature by class of the row, class voted for, and whether the feature is
+        permuted.
+
+    Raises
+    ------
+    TypeError
+        If a name is not a string.
+    ValueError
+        If a field is missing or not as described.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> data = dm.datasets.linear_sign(60, 6, n_relevant=2, random_state=0)
+    >>> forest = dm.RandomForestClassifier(20, random_state=0).fit(data.X, data.y)
+    >>> result = dm.importances.vote_change(forest, data.X, data.y)
+    >>> list(result.contingency("x0"))
+    ['class', 'vote', 'votes', 'permuted']
+    """
+
+    classes: tuple[str, ...] = ()
+    votes: IntArray = None  # type: ignore[assignment]
+
+    _NAMES: ClassVar = {**Significance._NAMES, "classes": "C"}
+    _ARRAYS: ClassVar = {**Significance._ARRAYS, "votes": ("pCC2", POSITIVE, np.int64)}
+
+    def __post_init__(self, **_: int) -> None:
+        if self.votes is None:
+            raise ValueError("VoteChange: votes must be given, a table for each feature.")
+        super().__post_init__(**{"2": 2})
+
+    def contingency(self, name: str) -> dict[str, Any]:
+        """Return the table of votes of a feature, for two classes 4 x 2, as columns.
+
+        They are ``class`` (of the row), ``vote``, ``votes`` (number without permutation) and
+        ``permuted`` (number with the feature permuted), each of length C^2; see (2) of Paul et al.
+        (2013), section 3.1.
+
+        Raises
+        ------
+        KeyError
+            If no feature has this name.
+        """
+        if name not in self.names:
+            raise KeyError(name)
+        table = self.votes[self.names.index(name)].reshape(-1, 2)
+        pairs = [(label, vote) for label in self.classes for vote in self.classes]
+        return {
+            "class": [label for label, _ in pairs],
+            "vote": [vote for _, vote in pairs],
+            "votes": table[:, 0].copy(),
+            "permuted": table[:, 1].copy(),
+        }
 
 
 CONFIRMED, CANDIDATE, NOISE = "confirmed", "candidate", "noise"

@@ -49,6 +49,23 @@ def test_the_index_of_a_table_worked_out_by_hand():
     assert index[0] == pytest.approx(oracle.chi_square_index(before.ravel(), after.ravel()))
 
 
+def test_the_table_of_a_feature_gives_its_index():
+    model, X, y = small_forest("classes", n=40, n_trees=30, min_samples_leaf=1)
+    result = vote_change(model, X, y)
+    for j, name in enumerate(result.names):
+        table = result.contingency(name)
+        before, after = table["votes"].tolist(), table["permuted"].tolist()
+        assert result.scores[j] == pytest.approx(oracle.chi_square_index(before, after))
+        assert sum(before[:2]) == sum(after[:2])  # a permutation changes no row's class
+    labels = list(zip(table["class"], table["vote"], strict=True))
+    assert labels == [(a, b) for a in result.classes for b in result.classes]
+    expected = votes_of(model, X, y, lambda opened, tree: opened.out_of_bag(tree))
+    assert before == expected.ravel().tolist()
+    assert result.top(1).votes.shape == (1, 2, 2, 2)
+    with pytest.raises(KeyError, match="x99"):
+        result.contingency("x99")
+
+
 # --- against the oracle --------------------------------------------------------------------------
 
 

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from duramen.data.memory import require_memory
-from duramen.importances.arguments import metadata_of, sample_of, trees_and_rows
+from duramen.importances.arguments import class_names, metadata_of, sample_of, trees_and_rows
 from duramen.importances.measure import Measure, Sums, over_trees, sums_of
 from duramen.importances.permutation import permutations, seed_of, tree_losses
-from duramen.results.significance import Significance
+from duramen.results.significance import VoteChange
 from duramen.support import checks
 from duramen.support.arrays import FloatArray, IntArray
 from duramen.support.checks import warn
@@ -20,7 +20,7 @@ from duramen.support.checks import warn
 _MOST_SPLITS = 100
 
 
-@over_trees(Significance)
+@over_trees(VoteChange)
 def vote_change(
     forest: Any,
     X: Any = None,
@@ -31,7 +31,7 @@ def vote_change(
     random_state: Any = None,
     n_jobs: int | None = None,
     verbose: int = 0,
-) -> Sums[Significance]:
+) -> Sums[VoteChange]:
     r"""Compute the chi-square index of the change of the votes when a feature is permuted.
 
     .. math:: J_{\chi^2}(X_j) = \sum_{y, \hat y} \frac{(s_{y \hat y} - s'_{y \hat y})^2}
@@ -65,10 +65,10 @@ def vote_change(
 
     Returns
     -------
-    Significance
+    VoteChange
         ``scores`` are the indices, `p_values` their upper tails under the chi-square distribution,
         and `q_values` those of Benjamini and Hochberg. A feature that changes no vote has index 0
-        and p-value 1.
+        and p-value 1. ``contingency(name)`` has the counts s and s' of a feature.
 
     Raises
     ------
@@ -114,7 +114,7 @@ def vote_change(
         )
     n_classes = len(grown.classes)
     require_memory(
-        3 * 8 * grown.n_features * n_classes**2,
+        5 * 8 * grown.n_features * n_classes**2,
         what=f"votes of {n_classes} classes for each of {grown.n_features} features",
         function="vote_change",
         hint="join classes, or use mda",
@@ -150,7 +150,8 @@ def vote_change(
 
     index = vote_index(losses.votes, losses.changed_votes)
     source = "out-of-bag" if sample.out_of_bag else "the given"
-    return Significance(
+    permuted = losses.votes + losses.changed_votes
+    return VoteChange(
         names=grown.names,
         scores=index,
         p_values=chi2.sf(index, freedom),
@@ -162,6 +163,8 @@ def vote_change(
         metadata=metadata_of(
             grown, name, rows=rows, df=df, degrees_of_freedom=freedom, permutation_seed=seed
         ),
+        classes=class_names(grown),
+        votes=np.stack([np.broadcast_to(losses.votes, permuted.shape), permuted], axis=-1),
     )
 
 
