@@ -5,8 +5,10 @@ import pytest
 from sklearn.datasets import load_diabetes, load_iris
 from sklearn.metrics import accuracy_score, r2_score
 from tests.forests.problems import mixed_table, two_classes
+from tests.importances.trees import Opened, small_forest
 from tests.oracles import route as oracle
 
+import duramen as dm
 from duramen import estimators
 from duramen.data import encode
 from duramen.data.encoding import routing_values
@@ -197,3 +199,25 @@ def test_out_of_bag_proximity_wants_the_training_rows():
     every = estimators.ExtraTreesClassifier(5, random_state=0).fit(X, y)
     with pytest.raises(ValueError, match="oob=True needs trees that leave rows out"):
         every.proximity(X, oob=True)
+
+
+def test_out_of_bag_votes_are_those_of_every_tree():
+    model, X, y = small_forest("three", n=40, n_trees=30, min_samples_leaf=6)
+    opened, expected = Opened(model.forest_), np.zeros((40, 3), dtype=int)
+    for tree in range(30):
+        values_of = opened.leaf_values_of(tree)
+        for row in opened.out_of_bag(tree):
+            expected[row, int(np.argmax(values_of(list(X[row]))))] += 1
+    votes = model.oob_votes(X)
+    assert votes.tolist() == expected.tolist()
+    # Leaves of several classes: the majority is not always the class of the largest average.
+    mixed = model.set_params(oob_score=True, min_samples_leaf=10).fit(X, np.roll(y, 7))
+    classes = mixed.oob_decision_function_.argmax(axis=1)
+    assert (mixed.oob_votes(X).argmax(axis=1) != classes).any()
+    pure = dm.RandomForestClassifier(30, oob_score=True, random_state=0).fit(X, y)
+    fractions = pure.oob_votes(X) / pure.oob_votes(X).sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(fractions, pure.oob_decision_function_, atol=1e-12)
+    with pytest.raises(ValueError, match="oob_votes needs the table that the forest was grown on"):
+        model.oob_votes(X[::-1])
+    with pytest.raises(ValueError, match="oob_votes needs trees that leave rows out"):
+        dm.ExtraTreesClassifier(3).fit(X, y).oob_votes(X)

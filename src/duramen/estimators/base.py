@@ -482,15 +482,18 @@ class BaseForest(ABC, BaseEstimator):  # type: ignore[misc]
         )
         leaves = prediction.leaves(self.forest_, rows, n_threads)
         if oob:
-            if not self.forest_.settings.samples_rows:
-                raise ValueError(f"{function}: oob=True{_NEEDS_BAGS}")
-            if not self.forest_.is_filled_by(leaves):
-                raise ValueError(
-                    f"{function}: oob=True needs the table that the forest was grown "
-                    f"on, {self.forest_.n_rows} rows in the same order; for other rows use "
-                    "oob=False"
-                )
+            self._check_bags(leaves, f"{function}: oob=True", "; for other rows use oob=False")
         return prediction.proximity(self.forest_, leaves, oob=oob, n_threads=n_threads)
+
+    def _check_bags(self, leaves: NDArray[np.int32], subject: str, hint: str = "") -> None:
+        """Check that bags leave rows out, and that these are the leaves of the training rows."""
+        if not self.forest_.settings.samples_rows:
+            raise ValueError(f"{subject}{_NEEDS_BAGS}")
+        if not self.forest_.is_filled_by(leaves):
+            raise ValueError(
+                f"{subject} needs the table that the forest was grown on, {self.forest_.n_rows} "
+                f"rows in the same order{hint}"
+            )
 
     @property
     def estimators_(self) -> list[Self]:
@@ -630,6 +633,42 @@ class ForestClassifier(ClassifierMixin, BaseForest):  # type: ignore[misc]
         """
         rows, n_threads = self._routed(X, "predict")
         return prediction.predict(self.forest_, rows, n_threads)
+
+    def oob_votes(self, X: Any) -> NDArray[np.int64]:
+        r"""Count the trees that vote for each class, of those whose bag lacks the row.
+
+        A tree votes for the most frequent class of the leaf, the first one of equal ones. The
+        out-of-bag error by majority vote is the fraction of rows whose class has not the most
+        votes (Sutera 2019, thesis, section 3.3.2.3). `oob_score_` and `oob_decision_function_` go
+        by averaged probabilities, which can lead to another class where leaves hold several.
+
+        Parameters
+        ----------
+        X : array, data frame, sparse matrix or EncodedTable of shape (n, p)
+            The training table.
+
+        Returns
+        -------
+        int64 array of shape (n, n_classes)
+            Votes; a row that is in every bag has none.
+
+        Raises
+        ------
+        ValueError
+            When X is not the training table, or no row was left out.
+
+        Examples
+        --------
+        >>> import duramen as dm
+        >>> data = dm.datasets.linear_sign(60, 6, n_relevant=2, random_state=0)
+        >>> forest = dm.RandomForestClassifier(20, min_samples_leaf=5, random_state=0)
+        >>> votes = forest.fit(data.X, data.y).oob_votes(data.X)
+        >>> error = (forest.classes_[votes.argmax(axis=1)] != data.y).mean()
+        """
+        rows, n_threads = self._routed(X, "oob_votes")
+        leaves = prediction.leaves(self.forest_, rows, n_threads)
+        self._check_bags(leaves, f"{type(self).__name__}.oob_votes")
+        return prediction.out_of_bag_votes(self.forest_, leaves)
 
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the natural logarithms of :meth:`predict_proba`; minus infinity where it is 0."""

@@ -149,6 +149,17 @@ def out_of_bag_leaves(forest: Forest, rows: Rows, n_threads: int = 1) -> NDArray
     return _kernel.apply(forest.kernel, lent_rows(forest, rows), n_threads, forest.bags)
 
 
+def out_of_bag_votes(forest: Forest, leaves: NDArray[np.int32]) -> IntArray:
+    """Count the votes of trees for the classes on rows out of their bags, shape (n, C).
+
+    `leaves` are those of all training rows, of shape (n, T).
+    """
+    first_leaves, out = forest.leaf_offsets[:-1], out_of_bag(forest)
+    vote = np.argmax(forest.leaf_values, axis=1)
+    votes = vote[forest.child[leaves + forest.offsets[:-1]] + first_leaves]
+    return np.stack([((votes == c) & out).sum(axis=1) for c in range(forest.n_values)], axis=1)
+
+
 def predict(forest: Forest, rows: Rows, n_threads: int = 1) -> FloatArray:
     """Average the values of the leaves of rows over the trees, in their order: shape (n, C)."""
     return deviations(forest, rows, n_threads) + forest.origin
