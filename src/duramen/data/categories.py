@@ -37,7 +37,7 @@ class CodedColumns:
 
 
 def table_and_target(X: Any, y: Any, weights: Any = None) -> tuple[Any, Any, Any]:
-    """Return table, target and weights: those of a learning set, or those given."""
+    """Return table, target and weights of a learning set, or the arguments."""
     if y is None and isinstance(X, LearningSet):
         return X.table, X.y, X.weights if weights is None else weights
     return X, y, weights
@@ -71,7 +71,7 @@ def coded_columns(X: Any, names: Iterable[str] | None, function: str) -> CodedCo
 def coded_variable(
     values: Any, what: str, n_rows: int, function: str
 ) -> tuple[NDArray[Any], Codes]:
-    """Return the values and the codes of a target or context, which is never missing."""
+    """Return the values and the codes of a target or context without missing values."""
     codes, labels = factorize(values, what, function)
     if len(codes) != n_rows:
         raise ValueError(
@@ -88,7 +88,7 @@ def coded_variable(
 
 
 def variable_name(values: Any, otherwise: Sequence[str], taken: Sequence[str]) -> str:
-    """Return the name of a series, or the first other one that is free."""
+    """Return the name of a series, or the first alternative that is not taken."""
     name = getattr(values, "name", None)
     candidates = [*([name] if isinstance(name, str) and name else []), *otherwise]
     free = [name for name in candidates if name not in taken]
@@ -145,14 +145,14 @@ def factorize(column: Any, what: str, function: str) -> tuple[Codes, NDArray[Any
 
 
 def float_labels(values: NDArray[Any], what: str, function: str) -> FloatArray:
-    """Return numbers as float64; refuse different ones that would become equal."""
+    """Return numbers as float64; refuse distinct numbers that would become equal."""
     if values.dtype != np.float64:
         refuse_merged(values, what, function)
     return values.astype(np.float64, copy=False)
 
 
 def objects(values: Iterable[Any]) -> NDArray[Any]:
-    """Return a one-dimensional array of objects, whatever the values are."""
+    """Return values as a one-dimensional array of objects."""
     entries = list(values)
     array = np.empty(len(entries), dtype=object)
     for place, value in enumerate(entries):  # all at once would take tuples for rows
@@ -181,7 +181,7 @@ def with_missing(labels: NDArray[Any]) -> NDArray[Any]:
 
 
 def in_order(distinct: Iterable[Any]) -> list[Any]:
-    """Sort values; those of several types by the name of the type first."""
+    """Sort values; values of several types are sorted by the name of their type first."""
     values = list(distinct)
     for key in (None, lambda v: (type(v).__name__, v), lambda v: (type(v).__name__, repr(v))):
         try:

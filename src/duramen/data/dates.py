@@ -55,7 +55,7 @@ _FORMS = {
 
 @dataclass(frozen=True)
 class Dates:
-    """How a column of dates or times is read as numbers.
+    """Conversion of a column of dates or times to numbers.
 
     Attributes
     ----------
@@ -116,7 +116,7 @@ class Dates:
         return self.numbers(times)
 
     def label(self, number: float) -> str:
-        """Return a number as the date, or the time, for which it stands."""
+        """Return the date or time of a number as text."""
         since = timedelta(**{self.unit: number})
         if self.first is None:
             return str(timedelta(seconds=round(since.total_seconds())))
@@ -126,7 +126,7 @@ class Dates:
 
 
 def is_date(kind: Any) -> bool:
-    """Return whether a type of Arrow is that of dates, times of day or durations."""
+    """Return whether an Arrow type holds dates, times of day or durations."""
     return bool(pa.types.is_temporal(kind) and not pa.types.is_interval(kind))
 
 
@@ -307,7 +307,7 @@ def _has_short_year(word: str, form: str) -> bool:
 
 
 def _day_first(words: Iterable[str]) -> bool | None:
-    """Tell whether the day stands before the month; None where dates do not tell."""
+    """Tell whether the day stands before the month; None if the dates are ambiguous."""
     matches = [match for word in words if (match := _FORMS[_NUMBERS].fullmatch(word))]
     before, after = ({int(match[part]) for match in matches} for part in ("day", "month"))
     if max(before) > 12 or max(after) > 12:
@@ -325,7 +325,7 @@ def _day_first(words: Iterable[str]) -> bool | None:
 
 
 def _read(words: Iterable[str], form: str, day_first: bool) -> dict[str, Any]:
-    """Return the moment of each text, or the time of day; None where it is none."""
+    """Return the moment or time of day of each text; None for other text."""
     pattern = _FORMS[form]
     return {
         word: None if (match := pattern.fullmatch(word)) is None else _moment(match, day_first)
@@ -369,7 +369,7 @@ def _times_of_text(column: Any, moments: Mapping[str, Any]) -> NDArray[Any]:
 
 
 def _times(column: Any) -> tuple[Any, NDArray[Any]]:
-    """Return what a column of dates holds, and its moments or durations.
+    """Return the content of a column of dates, and its moments or durations.
 
     Dates with a zone are those of the clock there; other moments are in UTC.
     """

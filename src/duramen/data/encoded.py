@@ -28,7 +28,7 @@ CODE_TYPES = (np.uint8, np.uint16, np.uint32)
 
 
 def narrowest(n_codes: Any) -> Any:
-    """Return the place in CODE_TYPES of the narrowest type that holds so many codes, of each."""
+    """Return the index in CODE_TYPES of the narrowest type for each number of codes."""
     return np.searchsorted([2**8, 2**16], n_codes)
 
 
@@ -83,7 +83,7 @@ class SparseColumns(Savable, KernelOwner):
         return len(self.bits)
 
     def nbytes(self) -> int:
-        """Return bytes of what is stored."""
+        """Return the size of the stored arrays in bytes."""
         return self.bits.nbytes + sum(part.nbytes for part in self.entries)
 
     def counts(self) -> IntArray:
@@ -116,7 +116,7 @@ class SparseColumns(Savable, KernelOwner):
         frequent: NDArray[np.uint32],
         width: NDArray[np.uint8],
     ) -> SparseColumns:
-        """Return columns from the code of each row, of shape (n,), and what is their most frequent.
+        """Return columns from the codes of the rows, of shape (n,), and the most frequent codes.
 
         The codes of a column are of the type that its width stands for.
         """
@@ -147,7 +147,7 @@ class SparseColumns(Savable, KernelOwner):
         return SparseColumns.of(codes, each.shape[1], self.frequent, self.width)
 
     def with_rows_of(self, chosen: IntArray, places: NDArray[np.integer]) -> SparseColumns:
-        """Return all columns, the chosen ones with rows of the given indices."""
+        """Return all columns, where the chosen columns take their rows at `places`."""
         others = np.setdiff1d(np.arange(self.n_columns), chosen)
         changed = self.take_columns(chosen).take_rows(places)
         both = self.take_columns(others).joined(changed)
@@ -252,13 +252,13 @@ class EncodedTable(Savable, Summarized, Schema):
 
     @cached_property
     def schema(self) -> Schema:
-        """The columns without the rows, which is what prediction needs."""
+        """Metadata of the columns without the rows, for prediction."""
         parts = (entry.name for entry in fields(Schema) if entry.init)
         return Schema(**{name: getattr(self, name) for name in parts})
 
     @cached_property
     def kernel(self) -> _kernel.Table:
-        """The table as it is lent to the kernel."""
+        """Table as an object of the kernel."""
         sparse = None if self.sparse is None else self.sparse.kernel
         return _kernel.Table(self.kernel_schema, *self.blocks, self.block_of, self.slot, sparse)
 
@@ -334,7 +334,7 @@ class EncodedTable(Savable, Summarized, Schema):
         )
 
     def followed_by(self, other: EncodedTable) -> Self:  # type: ignore[override]
-        """Return these columns, and those of another table of the same rows after them."""
+        """Return these columns, followed by the columns of another table of the same rows."""
         sparse = self.sparse or other.sparse
         if self.sparse is not None and other.sparse is not None:
             sparse = self.sparse.joined(other.sparse)
@@ -497,7 +497,7 @@ def invalid_values(
     cut_values: FloatArray,
     labels: Mapping[int, NDArray[Any]],
 ) -> str | None:
-    """Return what is wrong with the values of columns, None where nothing is.
+    """Return an error message about the values of columns, or None if they are valid.
 
     Columns have kinds (their place in `KINDS`); values of numeric ones are finite and ascend, those
     of others are 0..m_j-1, with m_j labels.

@@ -237,7 +237,7 @@ def encode_source(
 
 
 def _beyond_exact(array: NDArray[Any]) -> bool:
-    """Return whether integers occur that float64 cannot tell from their neighbors."""
+    """Return whether some integers are too large to be exact in float64."""
     return array.dtype == np.int64 and bool(
         array.max() > LARGEST_EXACT or array.min() < -LARGEST_EXACT
     )
@@ -331,7 +331,7 @@ def routing_values(
 
 
 def _look_up(values: NDArray[Any], labels: NDArray[Any], name: str, function: str) -> FloatArray:
-    """Return the position of each value among the labels, -1 where it is none of them."""
+    """Return the position of each value among the labels, -1 for other values."""
     if len(labels) == 0 or len(values) == 0:
         return np.full(len(values), UNSEEN)
     if (values.dtype == object) != (labels.dtype == object):

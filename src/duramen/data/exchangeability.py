@@ -162,7 +162,7 @@ class Exchangeability:
         return cls(n_rows, of_strata, of_groups)
 
     def most_rows(self, n_units: int) -> int:
-        """Return the largest number of different rows in so many groups, or rows."""
+        """Return the largest number of different rows in `n_units` groups or rows."""
         sizes = np.sort(np.bincount(self.units))[::-1]
         return int(sizes[:n_units].sum())
 
@@ -172,12 +172,12 @@ class Exchangeability:
         return np.arange(self.n_rows) if self.groups is None else self.groups
 
     def identity(self) -> dict[str, str]:
-        """Return fingerprints of strata and groups, for checkpoints; empty where there are none."""
+        """Return fingerprints of strata and groups, for checkpoints; empty without them."""
         labels = {"strata": self.strata, "groups": self.groups}
         return {name: fingerprint(codes) for name, codes in labels.items() if codes is not None}
 
     def without_strata(self) -> Exchangeability:
-        """Return the groups alone, which trees draw; strata are for tests."""
+        """Return the groups, which trees draw, without the strata, which tests use."""
         return self if self.strata is None else Exchangeability(self.n_rows, None, self.groups)
 
     def of_rows(self, rows: NDArray[Any]) -> Exchangeability:
@@ -186,7 +186,7 @@ class Exchangeability:
         return Exchangeability.checked(len(rows), strata, groups, function="of_rows")
 
     def permutation(self, random: np.random.Generator, values: Any = None) -> IntArray:
-        """Draw the row whose value each row takes, all admissible ones with equal probability.
+        """Draw an admissible permutation of the rows, all with equal probability.
 
         Parameters
         ----------

@@ -86,7 +86,7 @@ class LearningSet(Summarized, Generic[TableT]):
         return names
 
     def facts(self) -> dict[str, Any]:
-        """Return what the record of a run says of this set."""
+        """Return the facts about this set for the record of a run."""
         return {
             "file": self.provenance.file,
             "n_rows": self.n_rows,
@@ -131,7 +131,7 @@ class LearningSet(Summarized, Generic[TableT]):
         return None if key is None else fingerprint(self.fingerprint, repr(key))
 
     def permuted(self, order: NDArray[Any], *, key: object = None) -> LearningSet[TableT]:
-        """Return this set with other targets and weights: row i gets those of row ``order[i]``.
+        """Return this set with permuted targets and weights: row i gets them from ``order[i]``.
 
         A weight often depends on the target (case-control samples, balanced classes, inverse
         probabilities), so that the two are exchanged together: the distribution of weights in each
@@ -164,7 +164,7 @@ class LearningSet(Summarized, Generic[TableT]):
         return other
 
     def with_weights(self, weights: FloatArray | None) -> LearningSet[TableT]:
-        """Return this set with other weights of the rows, which are checked."""
+        """Return this set with other weights of the rows, after a check."""
         return (
             self if weights is self.weights else replace(self, weights=weights, _fingerprint=None)
         )
@@ -362,13 +362,13 @@ def learning_set_of(
 
 
 def table_of(X: Any) -> Any:
-    """Return the table of a learning set, and a store in memory; anything else as it is."""
+    """Return the table of a learning set, a store as a table in memory, or X itself."""
     table = X.table if isinstance(X, LearningSet) else X
     return encode(table) if hasattr(table, "as_table") else table
 
 
 def refuse_beside(function: str, **others: Any) -> None:
-    """Raise ValueError if something is given beside a learning set, which holds it already."""
+    """Raise ValueError if an argument repeats a part of a learning set."""
     beside = next((name for name, value in others.items() if value is not None), None)
     if beside is not None:
         raise ValueError(
@@ -434,7 +434,7 @@ def of_ordinary_size(weights: FloatArray) -> FloatArray:
 
 
 def whole_ratios(weights: FloatArray) -> FloatArray:
-    """Return fractional weights as whole numbers of the same ratios, if these are small.
+    """Return fractional weights as whole numbers with the same ratios, if these are small.
 
     Trees of whole weights draw other random numbers than those of fractional ones, so that weights
     of .5 and 1 are to be those of 1 and 2. The weights are divided by the smallest positive one and

@@ -1,4 +1,4 @@
-"""Memory that is left, to refuse what cannot fit before any work is done."""
+"""Available memory, to refuse arrays that cannot fit before any work is done."""
 
 import os
 from contextlib import suppress
@@ -10,7 +10,7 @@ SELDOM_LACKING = 1 << 20  # bytes; asking the system takes longer than to grow a
 
 
 def available_bytes() -> int | None:
-    """Memory this process may still take, in bytes; None where the system does not say."""
+    """Return the available memory of this process in bytes; None if it is unknown."""
     limits = [addresses_left()]
     with (
         suppress(OSError, ValueError, IndexError),

@@ -1,4 +1,4 @@
-"""Provenance of a learning set: its file, the names of its rows, what a look at it found."""
+"""Provenance of a learning set: its file, the names of its rows, and findings."""
 
 from __future__ import annotations
 
@@ -70,14 +70,14 @@ def them(names: Sequence[str]) -> str:
 
 
 def dropping(names: Sequence[str]) -> str:
-    """Return the parameter that leaves columns out, and what it does."""
+    """Return a hint with the parameter that leaves columns out."""
     listed = [*names] if len(names) <= _SHOWN else [*names[:1], "..."]
     return f"drop={listed!r} leaves {them(names)} out"
 
 
 @dataclass(frozen=True, eq=False)
 class RowNames:
-    """Names of rows: labels of a column or an index, or numbers in the table as it was read."""
+    """Names of rows: labels of a column or an index, or row numbers of the original table."""
 
     labels: Sequence[Any] | None = None
     numbers: NDArray[np.integer] | None = None  # less `start`; None: all rows, in their order
@@ -126,7 +126,7 @@ NUMBERED, COUNTED = RowNames(), RowNames(start=0)
 
 @dataclass(frozen=True, eq=False)
 class Provenance:
-    """Where a learning set came from, and what a look at it found.
+    """Origin of a learning set, and findings about its data.
 
     Attributes
     ----------
@@ -181,7 +181,7 @@ class Provenance:
         return (*self.notes, *map(str, self.findings))
 
     def records(self, kinds: Sequence[str] | None = None) -> tuple[dict[str, Any], ...]:
-        """Return the findings, or those of some kinds, as they stand in the record of a run."""
+        """Return the findings, or the findings of some kinds, for the record of a run."""
         return records([one for one in self.findings if kinds is None or one.kind in kinds])
 
     def of_rows(self, rows: NDArray[np.integer]) -> Provenance:

@@ -98,7 +98,7 @@ def with_permuted(table: EncodedTable, columns: ArrayLike, order: ArrayLike) -> 
 def with_shadows(
     table: EncodedTable, order: ArrayLike, *, function: str = "with_shadows"
 ) -> EncodedTable:
-    """Return a table of 2p columns: the p given ones, then the same with their rows permuted.
+    """Return a table of 2p columns: the p columns, then their row-permuted shadows.
 
     Column p + j holds in row i what column j holds in row ``order[i]``. Shadows have the
     distribution of their columns, and among each other the dependence of them; with the target and
@@ -167,7 +167,7 @@ def _beside(
 
 
 def joined(left: EncodedTable, right: EncodedTable, function: str) -> EncodedTable:
-    """Return the columns of two tables of the same rows, those of the first one first.
+    """Return the columns of two tables of the same rows, left before right.
 
     Raises
     ------

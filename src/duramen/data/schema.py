@@ -25,7 +25,7 @@ def default_names(n_columns: int) -> tuple[str, ...]:
 
 
 def name_of_label(label: Any) -> str:
-    """Return the label of a column as its name: that of a MultiIndex is joined by ``_``."""
+    """Return the label of a column as its name; labels of a MultiIndex are joined by ``_``."""
     if isinstance(label, tuple):
         return "_".join([part for part in map(str, label) if part])
     return str(label)
@@ -163,7 +163,7 @@ class Schema(KernelOwner):
         vars(self).update(n_columns=len(self.names), n_values=n_values)
 
     def n_codes(self) -> IntArray:
-        """Return the number of codes of each column, that of missing included; shape (p,)."""
+        """Return the number of codes of each column with the code of missing values, shape (p,)."""
         return np.asarray(self.n_values + self.missing, dtype=np.int64)
 
     @property
@@ -208,7 +208,7 @@ class Schema(KernelOwner):
         )
 
     def merged(self, other: Schema) -> Schema:
-        """Return all columns, with the values and labels that one of two schemas of them has."""
+        """Return all columns, with the values and labels of either of two schemas."""
         if other is self:
             return self
         own, more = np.diff(self.value_offsets), np.diff(other.value_offsets)
@@ -234,7 +234,7 @@ class Schema(KernelOwner):
         return replace(self, labels=labels)
 
     def followed_by(self, other: Schema) -> Self:
-        """Return these columns, and those of another schema after them."""
+        """Return these columns, followed by the columns of another schema."""
         p = self.n_columns
         last = self.value_offsets[-1]
         return replace(
@@ -250,6 +250,6 @@ class Schema(KernelOwner):
 
     @cached_property
     def kernel_schema(self) -> _kernel.Schema:
-        """The schema as it is lent to the kernel."""
+        """Schema as an object of the kernel."""
         fields = self.cut_values, self.value_offsets, self.kind_codes, self.missing
         return _kernel.Schema(*fields)

@@ -164,7 +164,7 @@ class ArraySource:
 
 
 class SparseSource:
-    """A scipy sparse matrix, whose columns are read from what is stored of them."""
+    """A scipy sparse matrix, whose columns are read from their stored entries."""
 
     names: tuple[str, ...] | None = None
     named: bool = False
@@ -296,7 +296,7 @@ def describe(name: str | None) -> str:
 
 
 def refusal(type_name: str, function: str, name: str | None) -> str:
-    """Return the message for a type that has no codes, with what to do about it."""
+    """Return the message for a type that cannot be encoded, with a hint."""
     hints = {
         "turn it into numbers first, for instance days since a date; duramen.read does so": (
             "date time duration period"
@@ -499,7 +499,7 @@ def from_arrow(
 
 
 def of_decimals(array: Any, what: str, function: str) -> Any:
-    """Return decimals of Arrow as float64; refuse different ones that would become equal."""
+    """Return Arrow decimals as float64; refuse distinct numbers that would become equal."""
     if array.type.precision > _EXACT_DIGITS:
         distinct = [number for number in array.unique().to_pylist() if number is not None]
         refuse_merged(distinct, what, function)
@@ -507,7 +507,7 @@ def of_decimals(array: Any, what: str, function: str) -> Any:
 
 
 def categories_of_numbers(array: NDArray[Any]) -> Categories:
-    """Numbers taken as categories, exactly, whatever their size."""
+    """Return numbers as categories, which are exact for numbers of any size."""
     values, codes = np.unique(array, return_inverse=True)
     missing = bool(len(values) and values[-1] != values[-1])
     return Categories(
@@ -539,7 +539,7 @@ def table_like(X: Any) -> Any:
 
 
 def shape_of(X: Any) -> tuple[int, int] | None:
-    """Return the shape of X, or None where it is no table, which the encoder refuses."""
+    """Return the shape of X, or None if it is no table."""
     shape = getattr(X, "shape", None)
     if not isinstance(shape, tuple) or len(shape) != 2 or not all(shape):
         return None
@@ -616,7 +616,7 @@ def categorical_kinds(
 
 
 def is_anndata(X: Any) -> bool:
-    """Tell whether an object is an AnnData, which need not be installed."""
+    """Tell whether an object is an AnnData, without an import of anndata."""
     return type(X).__module__.partition(".")[0] == "anndata" and hasattr(X, "var_names")
 
 

@@ -25,7 +25,7 @@ _FUNCTION = "covariate_strata"
 
 
 def covariate_strata(covariates: Any, y: Any, *, rows_per_stratum: int = 10) -> IntArray:
-    """Number strata of rows with about the same covariates, or expected target given these.
+    """Number strata of rows with similar covariates or a similar expected target.
 
     As `strata` of a significance test, they change its null hypothesis from "the target is
     independent of the features" to "the target is independent of the features given the
@@ -152,7 +152,7 @@ def covariate_strata(covariates: Any, y: Any, *, rows_per_stratum: int = 10) -> 
 
 
 def _design(table: EncodedTable) -> FloatArray:
-    """Return numeric columns standardized, and an indicator of each value of the others."""
+    """Return standardized numeric columns and indicators of the values of other columns."""
     columns = []
     for j in range(table.n_columns):
         codes = np.asarray(table.codes(j))
@@ -171,7 +171,7 @@ def _design(table: EncodedTable) -> FloatArray:
 
 
 def log_odds(columns: FloatArray, labels: NDArray[np.integer]) -> FloatArray:
-    """Return log-probabilities of all labels but the first less that of the first.
+    """Return log-odds of each label against the first label.
 
     They are those of a logistic regression with a ridge penalty; shape (n, C - 1).
     """

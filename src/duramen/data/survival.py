@@ -190,7 +190,7 @@ def at_risk(columns: FloatArray, first: IntArray, last: IntArray) -> FloatArray:
 
 
 def martingale_residuals(codes: NDArray[np.unsignedinteger]) -> FloatArray:
-    """Return the event of each row less those expected while it is at risk, of shape (n,).
+    """Return the observed less the expected events of each row, of shape (n,).
 
     The expected number is Nelson and Aalen's cumulative hazard of all rows.
 

@@ -1,4 +1,4 @@
-"""The target: classes, numbers or survival, and what depends on which of them it is."""
+"""The target: classes, numbers or survival times, each with its own class."""
 
 from __future__ import annotations
 
@@ -152,7 +152,7 @@ class Target(KernelOwner, ABC):
     @classmethod
     @abstractmethod
     def of_array(cls, values: Any, allow_one_class: bool, function: str) -> Self:
-        """Encode a target that :func:`target_array` returned; of survival, as it was given."""
+        """Encode a target from :func:`target_array`, or a survival target from the user."""
 
     def less(self, origin: float) -> NDArray[np.uint32] | NDArray[np.uint64] | FloatArray:
         """Return numbers less an origin; class codes and survival as they are."""
@@ -166,7 +166,7 @@ class Target(KernelOwner, ABC):
 
     @cached_property
     def kernel(self) -> _kernel.Target:
-        """The target as it is lent to the kernel: numbers less their origin."""
+        """Target as an object of the kernel, with numbers less their origin."""
         n_times = 0 if self.times is None else len(self.times)  # also times of no row
         values: Any = np.ascontiguousarray(self.less(self.origin))
         return _kernel.Target(values, self.n_classes, n_times)
@@ -244,7 +244,7 @@ class ClassTarget(Target):
 
     @classmethod
     def of_array(cls, values: Any, allow_one_class: bool, function: str) -> Self:
-        """Encode labels: numbers must be whole, and classes at least two unless one is allowed."""
+        """Encode labels: whole numbers or text, of two classes unless `allow_one_class`."""
         if values.dtype.kind == "f" and (fractions := values != np.floor(values)).any():
             raise ValueError(
                 f"{function}: classification needs labels or whole numbers, but y holds "
@@ -429,7 +429,7 @@ class NoTarget(Target):
 
     @classmethod
     def of_array(cls, values: Any, allow_one_class: bool, function: str) -> Self:
-        """Return no target, for as many rows as there are values."""
+        """Return an empty target with a row for each value."""
         return cls(np.zeros(len(values)))
 
     @property
@@ -714,7 +714,7 @@ def are_classes(values: NDArray[Any], counts: NDArray[Any]) -> bool:
 
 
 def are_counts(values: NDArray[Any], counts: NDArray[Any]) -> bool:
-    """Tell whether whole numbers are distributed as counts, such as those of visits.
+    """Tell whether whole numbers are distributed as counts, such as numbers of visits.
 
     At least six distinct ones occur, 0 among them; the rows of each, zeros aside, rise to a most
     frequent number and fall after it (squares of other steps, over the variances of counts, add up
@@ -894,7 +894,7 @@ def refuse_missing(table: EncodedTable, targets: Sequence[int] | IntArray, funct
 
 
 def proportions(target: Target) -> str:
-    """Say what keeps its proportions in a sample; nothing for numbers."""
+    """Return words on the proportions that a sample keeps; empty for numbers."""
     if target.classes is not None:
         return ", in which classes keep their proportions"
     return ", in which events keep their proportion" if target.censored else ""

@@ -64,7 +64,7 @@ class StrayValuesWarning(UserWarning):
 
 @dataclass(frozen=True)
 class StrayValues:
-    """Values that keep a column of text from being one of numbers."""
+    """Values that prevent the conversion of a column of text to numbers."""
 
     name: str
     # That are no numbers, the most frequent first; where numbers have commas, these.
@@ -74,7 +74,7 @@ class StrayValues:
     commas: bool = False  # whether numbers have commas: for decimal points, or between thousands
 
     def describe(self) -> str:
-        """Say what the column holds."""
+        """Describe the content of the column."""
         shown = ", ".join(map(quoted, self.values[:_SHOWN]))
         more = ", ..." if len(self.values) > _SHOWN else ""
         if self.commas:
@@ -90,7 +90,7 @@ class StrayValues:
 
 
 def stray_values(name: str, labels: Sequence[Any], counts: IntArray) -> StrayValues | None:
-    """Find what keeps a column of text, given by distinct values and counts, from being numbers.
+    """Find values that prevent the conversion of a column of text to numbers.
 
     None where the column looks like categories: where few of its values are numbers, where its
     numbers are codes with leading zeros, and where its stray values are no usual sign of a missing
@@ -213,7 +213,7 @@ class NumbersInTextWarning(UserWarning):
 
 
 class _Value(NamedTuple):
-    """One text as a number."""
+    """Text as a number."""
 
     number: float
     limit: str  # "<" or ">" where the number is a limit
@@ -323,7 +323,7 @@ def is_missing_word(text: str) -> bool:
 
 
 def _value(text: str, decimal: str) -> _Value | None:
-    """Return a text as a number; None where it is none."""
+    """Return text as a number, or None if it is not a number."""
     match = None if len(text) > 40 else _FORMS[decimal].fullmatch(text)
     if match is None or (match["money"] and match["after"]) or (match["minus"] and match["sign"]):
         return None
@@ -342,7 +342,7 @@ def _value(text: str, decimal: str) -> _Value | None:
 def _remarks(
     column: Any, texts: Sequence[str], read: dict[str, _Value], thousands: bool
 ) -> list[str]:
-    """Tell how values of one unit are read; nothing where they may be something else."""
+    """Return remarks on the conversion of values with a unit; none if it is ambiguous."""
     values = list(read.values())
     groups = {value.group for value in values if value.group}
     limits = [text for text, value in read.items() if value.limit]
