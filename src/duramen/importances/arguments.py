@@ -1,4 +1,4 @@
-"""Arguments of measures: the forest, rows that go down its trees; metadata of results."""
+"""Arguments of measures: the forest and the rows; metadata of results."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ def class_names(forest: AnyForest) -> tuple[str, ...]:
 
 
 def metadata_of(forest: AnyForest, measure: str, **choices: Any) -> dict[str, Any]:
-    """Return what an importance of a forest is to remember: choices, settings, seed, data."""
+    """Return the metadata of an importance: choices, settings, seed and data."""
     return {
         measure: choices,
         "forest": forest.settings.to_dict(),
@@ -163,7 +163,7 @@ def importances_of(
     by_class: FloatArray | None = None,
     **choices: Any,
 ) -> Importances:
-    """Return importances of the features of a forest, which remember the choices."""
+    """Return importances of the features of a forest, with choices in the metadata."""
     return Importances(
         names=forest.names if names is None else names,
         values=values,
@@ -287,7 +287,7 @@ def lacking_bags(function: str) -> ValueError:
 def require_grown_on(
     forest: AnyForest, X: Any, table: EncodedTable, function: str, rows: str | None = None
 ) -> None:
-    """Raise ValueError unless rows, encoded in a table, are those that a forest was grown on."""
+    """Raise ValueError unless the rows of a table are the training rows of a forest."""
     if isinstance(X, LearningSet) and X.fingerprint == forest.fingerprint:
         return
     # Weights are part of a fingerprint but not asked for here: then the leaves tell.

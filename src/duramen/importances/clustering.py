@@ -117,7 +117,7 @@ class Clusters(Result):
         return encode(_centroids(columns, self.labels, self.representatives), names=names)
 
     def spread(self, importances: Importances) -> Importances:
-        """Return the importances of all p features of clusters: that of the representative.
+        """Return the importances of all p features; members get that of their representative.
 
         `importances` are any measure of a forest that was grown on the table of `transform`.
         Members of a cluster share one number, so values no longer add up to what they did.
@@ -194,7 +194,7 @@ def clusters(
     positions: Any = None,
     distance: int = 250_000,
 ) -> Clusters:
-    """Cluster features around the most important ones, to see which stand for the same signal.
+    """Cluster features around the most important features, to find features of one signal.
 
     The most important feature represents the first cluster: all features whose absolute
     correlation with it is at least `threshold`. The most important of the rest represents the
@@ -306,7 +306,7 @@ def clusters(
         return placed.near(np.asarray(left, dtype=np.int64), right, distance)
 
     def join(block: IntArray, numbers: FloatArray) -> None:
-        """Let features join the first representative that they correlate with, if any."""
+        """Assign features to the first representative that they correlate with, if any."""
         close = near(chosen, block)
         rows = np.flatnonzero(close.any(axis=1))
         if not len(rows):

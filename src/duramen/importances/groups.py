@@ -105,7 +105,7 @@ def group(
 
 @dataclass(frozen=True)
 class Grouping:
-    """Members of the groups, group after group, how many each has, and how many have no group."""
+    """Members of the groups in order, sizes of the groups, and features without a group."""
 
     names: tuple[str, ...]
     members: IntArray
@@ -197,7 +197,7 @@ def smooth(
     positions: ArrayLike | None = None,
     radius: float | None = None,
 ) -> Importances:
-    r"""Smooth the importances of neighboring features, which often stand for each other.
+    r"""Smooth the importances of neighboring features, which often share a signal.
 
     .. math:: Imp'(X_m) = \frac{\sum_k w_{mk} Imp(X_k)}{\sum_k w_{mk}}
 

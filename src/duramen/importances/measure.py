@@ -56,7 +56,7 @@ class Inputs:
     by_degree: bool = False
 
     def unfitted(self) -> Inputs:
-        """Return the same with the parameters of the forest in place of the forest."""
+        """Return these inputs with an unfitted clone of the estimator."""
         from sklearn.base import clone
 
         return replace(self, estimator=clone(self.estimator).set_params(oob_score=False))
@@ -191,7 +191,7 @@ order, and None after the last ones, and returns the result.
 
 
 class TreeSums:
-    """Sums over trees that are added in their order; those of the whole forest by default.
+    """Sums over trees, which are added in their order.
 
     The results are the same, bit for bit, however many trees are added at a time.
     """
@@ -202,7 +202,7 @@ class TreeSums:
         self._open: Forest | None = None  # last run, which further trees may join
 
     def add(self, trees: Forest) -> None:
-        """Add trees, which come after those before, in runs small enough for temporary arrays."""
+        """Add the next trees, in runs small enough for temporary arrays."""
         self._begun = True
         if self._n_rows is None:
             self._sums.send(trees)
@@ -259,7 +259,7 @@ def sums_of(
 
 
 class Tally:
-    """Sums what the inner nodes of trees contribute, by feature and interaction degree.
+    """Sums of the contributions of inner nodes, by feature and interaction degree.
 
     The value of a feature is the mean over the trees of the sum of the contributions of the nodes
     that split on it; its standard error is the standard deviation (ddof 1) of these sums over the

@@ -1,4 +1,4 @@
-"""Permuting columns among rows on their way down the trees, and what the trees lose by it."""
+"""Permutations of columns in the trees, and the losses of the trees."""
 
 from __future__ import annotations
 
@@ -162,7 +162,7 @@ def tree_losses(
 
 
 def _tell(report: Callable[[int], None], done: int, count: int) -> None:
-    """Report the trees that are done, so many of them before the trees at hand."""
+    """Report the trees that are done; `done` trees precede the current run."""
     report(done + count)
 
 
@@ -180,7 +180,7 @@ def mean_losses(
     verbose: int = 0,
     **choices: Any,
 ) -> Sums[Importances]:
-    """Compute the mean over the trees of what each loses by permutations, and its standard error.
+    """Compute the mean loss of the trees by permutations, and its standard error.
 
     `names` are those of the groups of columns that are permuted together; the metadata hold
     `choices`.

@@ -47,7 +47,7 @@ _OF_THE_FIT = ("oob_score", "n_jobs", "random_state", "verbose")
 def growing(
     estimator: Any, function: str, classes: Sequence[str], parameters: Collection[str]
 ) -> BaseForest:
-    """Return a clone of an estimator that says how a function grows trees.
+    """Return a clone of an estimator with the parameters that a function uses to grow trees.
 
     Its class is one of `classes`, by name. What has no effect in the function is at its default:
     all but `parameters`, and those of the fit, such as the seed, in whose place the function has
@@ -105,7 +105,7 @@ def check_task(
 
 
 def leaves_rows_out(estimator: BaseForest) -> bool:
-    """Tell whether the trees of an estimator leave rows out, so that there are out-of-bag rows."""
+    """Tell whether the trees of an estimator leave rows out of the bag."""
     return bool(estimator.bootstrap or estimator.max_samples is not None)
 
 
@@ -129,7 +129,7 @@ def data_for(
     strata: Any = None,
     groups: Any = None,
 ) -> LearningSet[EncodedTable]:
-    """Return X and y, encoded as the template would, which then needs no categorical_features."""
+    """Return X and y as the template encodes them, with its categorical features."""
     kinds = None
     if not isinstance(X, EncodedTable | LearningSet):
         X = table_like(X)
@@ -151,7 +151,7 @@ def data_for(
 
 
 def repeat_seeds(seed: int, n_repeats: int) -> NDArray[np.uint32]:
-    """Return, for each repeat, a seed of its permutation and one of its trees: shape (S, 2).
+    """Return seeds of the permutation and the trees of each repeat, of shape (S, 2).
 
     The first repeats have the same seeds whatever their number.
     """

@@ -1,4 +1,4 @@
-"""Conditional permutation importance: a feature permuted given those it is associated with."""
+"""Conditional permutation importance: a feature is permuted given associated features."""
 
 from __future__ import annotations
 
@@ -184,7 +184,7 @@ def _scores(table: EncodedTable, j: int) -> FloatArray:
 
 
 def _centered(scores: FloatArray) -> FloatArray:
-    """Return scores less their mean along the last axis, exactly 0 where all are the same."""
+    """Return scores less their mean along the last axis, exactly 0 if all are equal."""
     steps = scores - scores[..., :1]
     return np.asarray(steps - steps.mean(axis=-1, keepdims=True))
 

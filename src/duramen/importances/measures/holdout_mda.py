@@ -1,4 +1,4 @@
-"""Hold-out and cross-validated MDA: forests grown on some rows, measured on the others."""
+"""Hold-out and cross-validated MDA: importances on rows that the forest did not see."""
 
 from __future__ import annotations
 
@@ -170,7 +170,7 @@ def _parts(target: Target, n_parts: int, seed: int) -> IntArray:
 
 
 def _parts_of_groups(target: Target, groups: IntArray, n_parts: int, seed: int) -> IntArray:
-    """Return the part of every row, the same for the rows of a group.
+    """Return the part of every row; rows of a group share a part.
 
     Groups come in random order, the larger ones first, and each joins the part that has the
     smallest fraction of the rows of its classes.

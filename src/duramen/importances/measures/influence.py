@@ -220,7 +220,7 @@ def _outputs(function: str, estimator: Any) -> Callable[[FloatArray], FloatArray
 
 
 def _numbers(function: str, estimator: Any, X: Any) -> tuple[FloatArray, tuple[str, ...]]:
-    """Return a table of numbers, whose columns are those of the model, and their names."""
+    """Return a numeric table with the columns of the model, and their names."""
     table = X.in_memory().table if isinstance(X, LearningSet) else encode(X)
     fitted = getattr(estimator, "feature_names_in_", None)
     if table.named and fitted is not None and list(table.names) != list(fitted):

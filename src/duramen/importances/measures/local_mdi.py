@@ -1,4 +1,4 @@
-"""Local importances: what the splits on the path of a row change, by feature."""
+"""Local importances: changes by the splits on the path of a row, by feature."""
 
 from __future__ import annotations
 

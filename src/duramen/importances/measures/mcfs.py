@@ -243,7 +243,7 @@ def mcfs(
 def _settings(
     data: LearningSet[EncodedTable], estimator: Any, subset_size: int, train_size: Any
 ) -> GrowthSettings:
-    """Return how a tree is grown; its `row_samples` is the number of training rows, or groups."""
+    """Return the growth settings of a tree, with `row_samples` training rows or groups."""
     if estimator is None:
         from duramen.estimators import BaggedTreesClassifier
 

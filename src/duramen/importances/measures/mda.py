@@ -350,7 +350,7 @@ def _of_ensemble(
     votes: str,
     n_threads: int,
 ) -> FloatArray:
-    """Return what the ensemble loses by each permutation of each group, of shape (repeats, G)."""
+    """Return the loss of the ensemble by each permutation of each group, shape (repeats, G)."""
     columns = np.unique(forest.feature[forest.feature >= 0])
     used = columns.astype(np.int64)
     if groups is not None:

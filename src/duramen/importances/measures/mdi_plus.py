@@ -393,7 +393,7 @@ def _factor(curvature: Any, penalty: float) -> Any:
 
 
 def _without_one(coordinates: Any, outcome: Any, coefficients: Any, factor: Any) -> tuple[Any, Any]:
-    """Return x' J^-1 x of each row x, and what J^-1 x is multiplied by as the row is left out.
+    """Return x' J^-1 x of each row x, and the factor of J^-1 x when the row is left out.
 
     This is one Newton step from the model of all rows, with J the curvature of its loss.
     """

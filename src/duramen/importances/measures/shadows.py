@@ -1,4 +1,4 @@
-"""MDI of features less that of their shadows, permuted copies beside them (AIR, Sandri)."""
+"""MDI of features less MDI of their shadows, permuted copies of them (AIR, Sandri)."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def shadowed_forest(
     seeds: NDArray[np.uint32],
     function: str,
 ) -> Forest:
-    """Grow a forest on the 2p columns of a table and of its shadows, column p + j that of column j.
+    """Grow a forest on the p columns of a table and their p shadows, which follow them.
 
     A tree sees as many columns, and a node has as many candidates K, as without shadows: both are
     resolved for p columns, and drawn from 2p. `seeds` are those of the permutation of the rows and
@@ -53,7 +53,7 @@ def shadowed_forest(
 def _prepared(
     function: str, estimator: Any, X: Any, y: Any, strata: Any, groups: Any, random_state: Any
 ) -> tuple[BaseForest, LearningSet[EncodedTable], int]:
-    """Return the template of the forests, the rows, which can be permuted, and the seed."""
+    """Return the template of the forests, rows that can be permuted, and the seed."""
     template = template_of(estimator, function, survival=False)
     data = data_for(template, X, y, function, allow_one_class=True, strata=strata, groups=groups)
     seed = draw_seed(template.random_state if random_state is None else random_state)
@@ -73,7 +73,7 @@ def air(
     groups: Any = None,
     random_state: Any = None,
 ) -> Importances:
-    r"""Compute the actual impurity reduction: MDI of each column less that of its shadow.
+    r"""Compute the actual impurity reduction: MDI of each column less MDI of its shadow.
 
     The rows of X are permuted once, all columns by the same permutation, and the p columns of
     this copy, the shadows, stand beside the p columns of X while a forest grows. With
@@ -204,7 +204,7 @@ def sandri(
     random_state: Any = None,
     client: Any = None,
 ) -> Importances:
-    r"""Compute MDI of each column less that of its shadow, averaged over permutations.
+    r"""Compute MDI of each column less MDI of its shadow, averaged over permutations.
 
     Each of S repeats permutes the rows of X, all columns by the same permutation, to shadows
     :math:`Z = (Z_1, \dots, Z_p)`, grows a forest on the 2p columns of X and Z, and compares:

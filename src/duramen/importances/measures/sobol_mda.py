@@ -40,7 +40,7 @@ def sobol_mda(
     feature_groups: Any = None,
     n_jobs: int | None = None,
 ) -> Sums[Importances]:
-    r"""Compute the Sobol-MDA: what the forest loses when the splits on a feature are ignored.
+    r"""Compute the Sobol-MDA: the loss of the forest when splits on a feature are ignored.
 
     .. math:: Imp(X_j) = \frac{1}{\hat V(Y)} \, \frac1n \sum_i \left[
        (y_i - \hat f^{(-j)}(x_i))^2 - (y_i - \hat f(x_i))^2 \right]

@@ -130,7 +130,7 @@ FREQUENCY = Measure(
 
 @over_trees(Importances)
 def minimal_depth(forest: Any) -> Sums[Importances]:
-    r"""Compute the minimal depth: how much nearer to the root than by chance a feature is split on.
+    r"""Compute the expected minimal depth by chance less the minimal depth of each feature.
 
     .. math:: Imp(v) = \frac1T \sum_T \left( E_0[D_T] - D_{T,v} \right)
 
