@@ -16,6 +16,7 @@ from duramen.analyses import feature_groups as grouping
 from duramen.analyses.execution import AnalysisInterrupted, Execution, faults_of_ours
 from duramen.analyses.ranking import direct as given_others
 from duramen.analyses.ranking import effects, precision, significance
+from duramen.analyses.ranking import model as models
 from duramen.analyses.ranking.forest import (
     PARAMETERS,
     choose,
@@ -30,7 +31,7 @@ from duramen.analyses.ranking.report import RankingReport, in_order, summarize
 from duramen.analyses.ranking.rows import importances_of_rows, rows_asked
 from duramen.effects import describe_effects
 from duramen.importances import Inputs, catalogue, mda
-from duramen.importances.refit import leaves_rows_out
+from duramen.importances.refit import is_model, leaves_rows_out
 from duramen.io import ColumnStore
 from duramen.io.groups import CLUSTERS, DISTANCE
 from duramen.jobs.replicates import checkpoint_beside
@@ -51,6 +52,7 @@ def rank(
     *,
     positive: str | int | None = None,
     estimator: Any = "random-forest",
+    estimator_params: str | Mapping[str, Any] | None = None,
     n_estimators: int | None = None,
     max_features: int | float | str = "auto",
     max_depth: int | None = None,
@@ -94,8 +96,13 @@ def rank(
         Class that the directions of effects are about, such as that of the ill; by default, of two
         classes, the one whose label is that of cases, such as yes, 1 or dead, or else the rarer
         one, and of more classes for each feature the one that depends on it most.
-    estimator : str or estimator of duramen
-        Kind of forest; in Python also an estimator, of which a copy is fitted.
+    estimator : str or estimator
+        Kind of forest, or the class of another model, such as
+        sklearn.ensemble.HistGradientBoostingClassifier, whose features are permuted in rows held
+        out. In Python also an estimator or Pipeline with fit and predict, of which copies are
+        fitted.
+    estimator_params : str or mapping, optional
+        Parameters of the class of another model, a JSON object such as '{"max_iter": 200}'.
     n_estimators : int, optional
         Number of trees, 1,000 by default. Tables of more than 100,000 rows get 100,000,000 divided
         by the number of rows, and at least 50.
@@ -222,6 +229,9 @@ def rank(
             "the clusters follow from the ranking that would be tested. Hint: feature_groups=FILE"
         )
 
+    if estimator_params is not None or "." in str(estimator):
+        estimator = models.named_model(estimator, estimator_params)
+
     # --- the data ---
     with execution.step("read"):
         data = read(data, y, positive=positive, n_jobs=n_jobs)
@@ -259,18 +269,26 @@ def rank(
     if interactions:
         check_pairs(data)
 
-    # --- the forest and its measures ---
+    # --- the forest, or another model, and its measures ---
     forest, forest_name = forest_of(estimator, growth, changed, data, execution)
-    out_of_bag, clustered = leaves_rows_out(forest), None
+    other, clustered = is_model(forest), None
+    out_of_bag = not other and leaves_rows_out(forest)
+    if other:
+        words = ("direct", "interactions", "explain", "explain_rows", "intervals", "stability")
+        asked = {name: arguments[name] for name in words}
+        models.check_model(forest, data.task, changed, asked, test_to_run)
     if representatives is not None:
         with execution.step("cluster"):
             data, clustered = grouping.represented(data, representatives)
     if direct and of_clusters and clusters is not None:
         with execution.step("cluster"):
             groups = given_others.correlated_groups(data.table, clusters)
-    to_compute, required, note = choose(
-        measure, forest=forest_name, task=data.task, out_of_bag=out_of_bag
-    )
+    if other:
+        to_compute, required, note = models.measures_of_model(measure, forest_name)
+    else:
+        to_compute, required, note = choose(
+            measure, forest=forest_name, task=data.task, out_of_bag=out_of_bag
+        )
     if note:
         execution.left_out.append(note)
     tested_measure = None
@@ -284,7 +302,7 @@ def rank(
     ranked_by = to_compute[0]
     if ranked_by.favors_many_values:
         data = with_bias(data, ranked_by, out_of_bag, execution)
-    if feature_groups is not None and groups_to_test is None and not out_of_bag:
+    if feature_groups is not None and groups_to_test is None and not (out_of_bag or other):
         raise ValueError(
             f"rank: feature_groups: every tree of {forest_name} sees all rows, and groups are "
             "measured on rows that a tree was grown without. Hint: add bootstrap=True, or leave "
@@ -293,6 +311,11 @@ def rank(
     if intervals or stability is not None:
         precision.check_measure(ranked_by, data.n_columns, stability)
     inputs = Inputs(forest, data, execution.random_state, n_jobs, execution.verbose, True)
+    held_out = None
+    if other:
+        with execution.step("fit"), execution.warnings_as_notes():
+            held_out = models.cross_fitted(forest, data, execution.random_state)
+        execution.left_out.append(models.LEFT_OUT)
     with execution.warnings_as_notes():
         measures, n_used = grow_and_compute(to_compute, inputs, execution, required=required)
     execution.tell(*execution.left_out)
@@ -346,16 +369,17 @@ def rank(
     forest_and_rows, relevant = cache(partial(described, inputs)), set(selected)
     order = in_order(first, tested).names
     best = [name for i, name in enumerate(order) if i < effects.DESCRIBED or name in relevant]
-    parts["described"] = execution.run(
-        "the directions of effects",
-        lambda: describe_effects(
-            *forest_and_rows(),
-            best,
-            relevant=relevant,
-            n_jobs=n_jobs,
-        ),
-        timed="effects",
-    )
+    if not other:
+        parts["described"] = execution.run(
+            "the directions of effects",
+            lambda: describe_effects(
+                *forest_and_rows(),
+                best,
+                relevant=relevant,
+                n_jobs=n_jobs,
+            ),
+            timed="effects",
+        )
     if rows is not None:
         parts["rows"] = execution.run(
             "the importances in rows",
@@ -385,11 +409,12 @@ def rank(
             n_resamples=n_resamples,
             confidence_level=confidence_level,
         )
-    parts["trees"] = execution.run(
-        "the number of trees that is needed",
-        partial(precision.trees_for, ranked_by, ranking, len(selected)),
-        timed="trees needed",
-    )
+    if not other:
+        parts["trees"] = execution.run(
+            "the number of trees that is needed",
+            partial(precision.trees_for, ranked_by, ranking, len(selected)),
+            timed="trees needed",
+        )
 
     # --- clusters and groups of features ---
     if clusters is not None:
@@ -410,6 +435,8 @@ def rank(
                 lambda: mda(forest, data, feature_groups=members, n_jobs=n_jobs),
                 timed="feature_groups",
             )
+        elif other:
+            execution.leave_out("MDA of groups left out: it is of forests of duramen")
         else:
             execution.leave_out(
                 "MDA of groups left out: every tree sees all rows; bootstrap=True computes it"
@@ -423,17 +450,20 @@ def rank(
     provenance, groups_of_rows = data.provenance, data.exchangeability.groups
     with faults_of_ours():
         further = dict[str, Any]()
+        if other:
+            of_model = {"model": forest_name, "estimator": models.described_model(forest)}
+        else:
+            grown = forest.forest_.settings.to_dict()
+            of_model = {"forest": forest_name, "n_estimators": forest.n_estimators, **grown}
         settings = {
-            "forest": forest_name,
-            "n_estimators": forest.n_estimators,
-            **forest.forest_.settings.to_dict(),
+            **of_model,
             "measures": list(measures),
             **{name: dict(part.metadata.get(name, {})) for name, part in measures.items()},
             **provenance.settings,
         }
         results: dict[str, Any] = {
-            **out_of_bag_accuracy(forest, data.target, groups_of_rows),
-            "features_used": n_used,
+            **out_of_bag_accuracy(forest, data.target, groups_of_rows, held_out),
+            **({} if other else {"features_used": n_used}),
             "importance_sum": float(first.values.sum()),
             "unit": first.unit,
             "units": {name: part.unit for name, part in measures.items()},

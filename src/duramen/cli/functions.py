@@ -38,6 +38,7 @@ from duramen.cli.console import (
 from duramen.cli.ending import Stopped, obey, raise_lost_stop
 from duramen.cli.parameters import (
     FILE,
+    INSTALLED,
     STANDARD_INPUT,
     Described,
     in_python,
@@ -268,7 +269,7 @@ def choices(command: str, parameter: str) -> tuple[str, ...]:
     from duramen.significance import catalogue as tests
 
     names = {
-        "estimator": (kind.name for kind in FORESTS),
+        "estimator": (*(kind.name for kind in FORESTS), INSTALLED),
         "measure": (measure.option for measure in measures),
         "test": ("auto", "none", *(test.option for test in tests)),
     }

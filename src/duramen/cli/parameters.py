@@ -43,6 +43,8 @@ EVERYDAY = {command: (*EVERYDAY_OF_ALL, *names) for command, names in _OF_COMMAN
 FILE = ("source", "recording")
 """Parameters that FILE is for."""
 STANDARD_INPUT = "/dev/stdin"
+INSTALLED = "package.Class"
+"""Choice that stands for any class of an installed package, by its module and name."""
 
 _OF_PYTHON = re.compile(r" In Python .*?\.(?=\s|$)")  # a sentence of a docstring
 _ROLE = re.compile(r":\w+:`~?([^`]*)`")  # a reference in a docstring
@@ -142,7 +144,9 @@ def _choice(hint: Any, tokens: Sequence[cyclopts.Token]) -> Any:
     names = []
     for token in tokens:
         name = token.value.lower().replace("_", "-")
-        if name not in get_args(one):
+        if INSTALLED in get_args(one) and "." in token.value:
+            name = token.value
+        elif name not in get_args(one):
             raise cyclopts.CoercionError(token=token, target_type=one)
         names.append(name)
     return tuple(names) if several else names[0]

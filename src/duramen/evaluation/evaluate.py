@@ -23,19 +23,18 @@ from duramen.evaluation.learners import (
     learner_of,
     matrix_of,
     predictions,
-    seeded,
     takes_matrix,
 )
 from duramen.evaluation.result import Performance, SelectionEvaluation, performances
 from duramen.importances import Inputs, Measure
 from duramen.importances import catalogue as measures
-from duramen.importances.refit import check_task, template_of
+from duramen.importances.refit import check_task, qualified, seeded_parts, template_of
 from duramen.jobs.replicates import Plan, replicate_seed, run_jobs
 from duramen.results.significance import Significance
 from duramen.selection import BaseSelector
 from duramen.selection import catalogue as selectors
 from duramen.significance.agreement import drawn_best, stability
-from duramen.significance.measured import MeasureLike, of_function, qualified
+from duramen.significance.measured import MeasureLike, of_function
 from duramen.significance.resampling import Draw, SamplingUnits, subsamples
 from duramen.support import checks
 from duramen.support.arrays import Arrays, IntArray
@@ -91,7 +90,7 @@ class Method:
         sequence = np.random.SeedSequence(seed, spawn_key=(3, zlib.crc32(self.name.encode())))
         own = int(sequence.generate_state(1, np.uint64)[0])
         if self.selector is not None:
-            model, data = seeded(self.selector, own), part.data
+            model, data = seeded_parts(self.selector, own), part.data
             if not getattr(model, "exchanges_groups", False):  # it refuses groups
                 data = data.with_exchangeability(Exchangeability(data.n_rows))
             fitted = (part.matrix, part.target) if self.dense else (data,)
@@ -104,7 +103,7 @@ class Method:
         if not self.measure.refits:
             if id(forest) not in grown:
                 start = time.perf_counter()
-                made = seeded(forest, seed).fit(part.data)
+                made = seeded_parts(forest, seed).fit(part.data)
                 grown[id(forest)] = made, time.perf_counter() - start
             forest, seconds = grown[id(forest)]
         start = time.perf_counter()

@@ -13,7 +13,7 @@ from duramen.data import EncodedTable, LearningSet, Target, Task
 from duramen.data.encoding import routing_values
 from duramen.estimators.base import BaseForest
 from duramen.estimators.catalogue import random_forest
-from duramen.importances.refit import check_task
+from duramen.importances.refit import check_task, seeded_parts
 from duramen.support import checks
 from duramen.support.arrays import FloatArray, IntArray
 
@@ -86,15 +86,6 @@ def described(estimator: Any) -> str:
     return repr(estimator)
 
 
-def seeded(estimator: Any, seed: int) -> Any:
-    """Set all random states of an estimator and of its parts."""
-    from sklearn.base import clone
-
-    made = clone(estimator)
-    names = [name for name in made.get_params() if name.rpartition("__")[2] == "random_state"]
-    return made.set_params(**dict.fromkeys(sorted(names), seed % 2**32)) if names else made
-
-
 def matrix_of(data: Data, function: str) -> FloatArray:
     """Return values of shape (n, p) for selectors and learners of scikit-learn, NaN for missing.
 
@@ -148,7 +139,7 @@ def predictions(learner: Any, train: Part, test: Part, columns: IntArray, seed: 
             return np.full(n_test, float(np.mean(train.target)))
         counts = np.bincount(train.target.astype(np.int64), minlength=len(train.classes))
         return np.tile(counts / counts.sum(), (n_test, 1))
-    model = seeded(learner, seed)
+    model = seeded_parts(learner, seed)
     rows: Any
     codes: Any = train.classes
     if train.matrix is not None and test.matrix is not None and takes_matrix(learner):

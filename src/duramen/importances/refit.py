@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from copy import copy
-from typing import TYPE_CHECKING, Any
+from types import FunctionType
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.data import EncodedTable, LearningSet, Target, encode
+from duramen.data import EncodedTable, LearningSet, Target, Task, encode
 from duramen.data.learning_sets import learning_set_of
 from duramen.data.sources import categorical_kinds, names_of, shape_of, table_like
 from duramen.estimators.catalogue import FORESTS
@@ -38,6 +39,32 @@ def template_of(estimator: Any, function: str, *, survival: bool = True) -> Base
         refuse_survival(function)
     template: BaseForest = clone(estimator)
     return template
+
+
+def is_model(estimator: Any) -> bool:
+    """Tell whether an estimator is a model of another package, which fits and predicts."""
+    from duramen.estimators.base import BaseForest
+
+    others = not isinstance(estimator, BaseForest | type)
+    return others and hasattr(estimator, "fit") and hasattr(estimator, "predict")
+
+
+def one_threaded(model: Any) -> Any:
+    """Return a copy of a model, not fitted, whose fits take one thread where it lets that be set.
+
+    None stands for one in scikit-learn, but for all in other packages.
+    """
+    from sklearn.base import clone
+
+    made = clone(model, safe=False)
+    own = made.get_params() if hasattr(made, "get_params") else {}
+    threads = dict[str, int]()
+    for name in sorted(own):
+        part, _, word = name.rpartition("__")
+        by_default = type(own.get(part, made)).__module__.startswith("sklearn.")
+        if word == "n_jobs" and not (by_default and own[name] is None):
+            threads[name] = 1
+    return made.set_params(**threads) if threads else made
 
 
 # Parameters that say how an estimator is fitted, and nothing about its trees.
@@ -109,18 +136,34 @@ def leaves_rows_out(estimator: BaseForest) -> bool:
     return bool(estimator.bootstrap or estimator.max_samples is not None)
 
 
-def seeded(template: BaseForest, seed: int) -> BaseForest:
+def seeded(template: Any, seed: int) -> Any:
     """Return a copy of an estimator that is not fitted, with a seed, modulo 2**32.
 
-    A fit leaves parameters as they are, so that they are not cloned, which takes a millisecond.
+    A fit of a forest leaves parameters as they are, so that they are not cloned, which takes a
+    millisecond.
     """
+    if is_model(template):
+        return seeded_parts(template, seed % 2**32)
     single = copy(template)
     single.random_state = seed % 2**32
     return single
 
 
+def seeded_parts(model: Any, seed: int) -> Any:
+    """Return a copy of a model that is not fitted, it and all its parts with a seed."""
+    from sklearn.base import clone
+
+    made = clone(model, safe=False)
+    if not hasattr(made, "get_params"):
+        if hasattr(made, "random_state"):
+            made.random_state = seed
+        return made
+    names = [name for name in made.get_params() if name.rpartition("__")[2] == "random_state"]
+    return made.set_params(**dict.fromkeys(sorted(names), seed)) if names else made
+
+
 def data_for(
-    template: BaseForest,
+    template: Any,
     X: Any,
     y: Any,
     function: str,
@@ -129,9 +172,10 @@ def data_for(
     strata: Any = None,
     groups: Any = None,
 ) -> LearningSet[EncodedTable]:
-    """Return X and y as the template encodes them, with its categorical features."""
-    kinds = None
-    if not isinstance(X, EncodedTable | LearningSet):
+    """Return X and y, encoded as the template would, which then needs no categorical_features."""
+    other = is_model(template)
+    kinds, task = None, task_of(template) if other else template.task
+    if not other and not isinstance(X, EncodedTable | LearningSet):
         X = table_like(X)
         shape = shape_of(X) or encode(X).shape
         owner = type(template).__name__
@@ -141,13 +185,50 @@ def data_for(
         X,
         y,
         function,
-        template.task,
+        task,
         kinds=kinds,
         strata=strata,
         groups=groups,
         allow_one_class=allow_one_class,
     ).in_memory()
+    if other and data.target.censored:
+        raise ValueError(
+            f"{function}: the target of a {type(template).__name__} must be classes or numbers, "
+            "got survival."
+        )
     return data
+
+
+def task_of(model: Any) -> Task | Literal["auto"]:
+    """Return the task of a model; "auto" if it does not tell it."""
+    from sklearn.base import is_classifier, is_regressor
+
+    if not hasattr(model, "__sklearn_tags__"):
+        return "auto"
+    if is_classifier(model):
+        return "classification"
+    return "regression" if is_regressor(model) else "auto"
+
+
+def parameters_of(estimator: Any) -> dict[str, str]:
+    """Return the parameters of an estimator that decide about a fit, as text, for records.
+
+    A function is told by its name: its text holds an address.
+    """
+    own = estimator.get_params() if hasattr(estimator, "get_params") else vars(estimator)
+    return {
+        name: qualified(value) if isinstance(value, FunctionType) else repr(value)
+        for name, value in own.items()
+        if name.rpartition("__")[2] not in ("random_state", "n_jobs", "verbose")
+    }
+
+
+def qualified(function: Any) -> str:
+    """Return module and qualified name of a function; a partial has those of its function."""
+    named = function
+    if not hasattr(named, "__qualname__"):
+        named = getattr(named, "func", type(named))
+    return f"{named.__module__}.{named.__qualname__}"
 
 
 def repeat_seeds(seed: int, n_repeats: int) -> NDArray[np.uint32]:

@@ -6,7 +6,7 @@ import inspect
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import Any, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,17 @@ from duramen.data.target import target_class
 from duramen.forests import Forest
 from duramen.importances import Inputs, Measure, catalogue
 from duramen.importances.measure import TreeSums
-from duramen.importances.refit import data_for, leaves_rows_out, seeded, template_of
+from duramen.importances.models import of_fitted_model
+from duramen.importances.refit import (
+    data_for,
+    is_model,
+    leaves_rows_out,
+    one_threaded,
+    parameters_of,
+    qualified,
+    seeded,
+    template_of,
+)
 from duramen.jobs.replicates import (
     OBSERVED,
     Batches,
@@ -31,13 +41,11 @@ from duramen.jobs.replicates import (
 )
 from duramen.jobs.workers import running
 from duramen.results.importances import Importances
+from duramen.results.summary import counted
 from duramen.support import checks
 from duramen.support.arrays import FloatArray
 from duramen.support.provenance import versions
 from duramen.support.text import duration
-
-if TYPE_CHECKING:
-    from duramen.estimators.base import BaseForest
 
 Data = LearningSet[EncodedTable]
 MeasureLike = str | Callable[[Any, EncodedTable, NDArray[Any]], Any]
@@ -161,7 +169,7 @@ class SignificanceTest(Entry):
 class Measured:
     """Importance of every column of a table, ready to be computed again and again."""
 
-    template: BaseForest  # the parameters of the forests; grown on one thread each
+    template: Any  # parameters of the forests, or a model; fitted on one thread each
     data: Data  # n rows of p columns, encoded once, with the rows that a test may exchange
     measure: Measure  # how it is computed
     identifier: str  # name of the measure, or module and name of a function, in checkpoints
@@ -177,7 +185,7 @@ class Measured:
         return self.data.exchangeability
 
     def importances(self, seed: int, *, data: Data | None = None) -> Importances:
-        """Grow a forest from a seed and measure it, on these rows or on others in their place.
+        """Fit a forest or model from a seed and measure it, on these rows or others in their place.
 
         A measure that is a sum over trees is computed part by part of a large forest.
         """
@@ -187,7 +195,8 @@ class Measured:
         forest = seeded(self.template, seed)
         if measure.refits:
             data = exchanging(measure, data)
-        inputs, sums, by_parts = Inputs(forest, data, seed, forest.n_jobs), list[TreeSums](), False
+        n_jobs = getattr(forest, "n_jobs", 1)
+        inputs, sums, by_parts = Inputs(forest, data, seed, n_jobs), list[TreeSums](), False
 
         def takers() -> list[Callable[[Forest], None]]:
             sums.append(measure.compute(inputs))
@@ -243,16 +252,11 @@ class Measured:
 
     def identity(self, method: str, **choices: Any) -> dict[str, Any]:
         """Return what replicates of this measure depend on, for checkpoints and metadata."""
-        parameters = {
-            name: repr(value)
-            for name, value in self.template.get_params().items()
-            if name not in ("random_state", "n_jobs", "verbose")
-        }
         return {
             "method": method,
             "measure": self.identifier,
             "estimator": type(self.template).__name__,
-            "parameters": parameters,
+            "parameters": parameters_of(self.template),
             "data": self.data.fingerprint,
             "versions": versions(),
             **self.data.exchangeability.identity(),
@@ -267,14 +271,6 @@ def exchanging(measure: Measure, data: Data) -> Data:
     if measure.permutes and rows.restricted and rows.count() == 1:
         return data.with_exchangeability(Exchangeability(data.n_rows))
     return data
-
-
-def qualified(function: Any) -> str:
-    """Return module and qualified name of a function; a partial has those of its function."""
-    named = function
-    if not hasattr(named, "__qualname__"):
-        named = getattr(named, "func", type(named))
-    return f"{named.__module__}.{named.__qualname__}"
 
 
 def measured(
@@ -297,16 +293,17 @@ def measured(
     TypeError, ValueError
         If `measure`, the data or the labels are not as described.
     """
-    template = template_of(estimator, function)
-    chosen = measure == "auto"
+    other, chosen = is_model(estimator), measure == "auto"
+    template = one_threaded(estimator) if other else template_of(estimator, function)
     if chosen:
         measure = automatic(template)
+    if chosen and not other:
         own, kind = template.get_params(), template.target_class
         asked = kind.ranking_parameters.items()
         template.set_params(**{name: value for name, value in asked if name in own})
-    record = measure_of(measure, function)
+    record = measure_of(measure, function, model=other)
     data = data_for(template, X, y, function, strata=strata, groups=groups)
-    if chosen and own.get("min_samples_split") == kind.min_samples_split:
+    if chosen and not other and own.get("min_samples_split") == kind.min_samples_split:
         fewest = min(data.n_rows // _ROWS_PER_SPLIT, _MOST_SPLIT)
         template.set_params(min_samples_split=max(kind.min_samples_split, fewest))
     if not takes_strata and data.exchangeability.strata is not None:
@@ -314,18 +311,22 @@ def measured(
             f"{function}: the rows of this learning set have strata, which {function} does not "
             "support. Hint: learning_set without strata."
         )
+    identifier = qualified(measure) if callable(measure) else measure
+    if other:
+        return Measured(template, data, record, identifier)
     if not callable(measure) and "oob_score" in template.get_params():
         template.set_params(oob_score=False)  # no measure of ours reads it
-    identifier = qualified(measure) if callable(measure) else measure
     return Measured(template.set_params(n_jobs=1, verbose=0), data, record, identifier)
 
 
-def automatic(estimator: BaseForest) -> str:
+def automatic(estimator: Any) -> str:
     """Return the name of the measure that is tested and ranked by unless another is named.
 
     It is that of out-of-bag rows if the trees of the estimator leave rows out, and it suits the
-    target.
+    target; of a model of another package that of rows held out.
     """
+    if is_model(estimator):
+        return "holdout_mda"
     suits = catalogue["mdi_oob"].suits(target_class(estimator.task))
     return "mdi_oob" if leaves_rows_out(estimator) and suits else "mdi"
 
@@ -342,13 +343,22 @@ def of_function(function: Callable[[Any, EncodedTable, NDArray[Any]], Any]) -> M
     )
 
 
-def measure_of(measure: MeasureLike, function: str, *, refits: bool = True) -> Measure:
+def measure_of(
+    measure: MeasureLike, function: str, *, refits: bool = True, model: bool = False
+) -> Measure:
     """Return the record of a measure that is given by name or as a function.
 
-    With ``refits=False`` those that grow forests of their own are refused.
+    With ``refits=False`` those that grow forests of their own are refused; with `model`, for a
+    model of another package, all but that on held-out rows and functions.
     """
     if callable(measure):
-        return of_function(measure)
+        return of_fitted_model(measure) if model else of_function(measure)
+    if model and measure != "holdout_mda":
+        raise ValueError(
+            f"{function}: measure must be 'auto', 'holdout_mda', or a function "
+            f"measure(model, X, y) that returns importances, for models of other packages, got "
+            f"{measure!r}."
+        )
     records = {
         entry.name: entry for entry in catalogue if entry.testable and (refits or not entry.refits)
     }
@@ -471,6 +481,8 @@ class Cost:
         Number of forests.
     n_threads : int
         Forests that are grown at a time.
+    model : str
+        Class of the model that is refitted in place of forests, if any.
 
     Examples
     --------
@@ -482,9 +494,11 @@ class Cost:
     seconds: float
     n_forests: int
     n_threads: int = 1
+    model: str = ""
 
     def __str__(self) -> str:
-        forests = f"{self.n_forests:,} forest" + ("" if self.n_forests == 1 else "s")
+        forests = counted(self.n_forests, "refit" if self.model else "forest")
+        forests += f" of {self.model}" * bool(self.model)
         return f"{forests}, {self.n_threads} at a time: about {duration(self.seconds)}"
 
 
@@ -556,6 +570,7 @@ def estimate_cost(
     def task(seed: int) -> Any:
         return subject.permuted_scores(0, seed) if permuted else subject.scores(seed)
 
+    model = type(estimator).__name__ if is_model(estimator) else ""
     # The first forest of a process may be slower than the others.
     at_a_time, done, seconds = min(n_threads, count), 0, 0.0
     with running(task, at_a_time) as run:
@@ -563,10 +578,10 @@ def estimate_cost(
         list(run([(0,)]))
         first = time.perf_counter() - start
         if first > _LONG and at_a_time == 1:
-            return Cost(first * count, count, n_threads)
+            return Cost(first * count, count, n_threads, model)
         while not done or (seconds < _ENOUGH and done < _MOST_ROUNDS * at_a_time):
             start = time.perf_counter()
             list(run((seed,) for seed in range(1 + done, 1 + done + at_a_time)))
             seconds += time.perf_counter() - start
             done += at_a_time
-    return Cost(seconds / done * count, count, n_threads)
+    return Cost(seconds / done * count, count, n_threads, model)

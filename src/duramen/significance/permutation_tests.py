@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from duramen.data import EncodedTable, encode
 from duramen.data.exchangeability import Exchangeability
 from duramen.data.sources import names_of
+from duramen.importances.refit import qualified
 from duramen.jobs.replicates import (
     OBSERVED,
     Plan,
@@ -29,7 +30,6 @@ from duramen.significance.measured import (
     MeasureLike,
     Refits,
     SignificanceTest,
-    qualified,
 )
 from duramen.significance.permutations import (
     expected_discoveries,

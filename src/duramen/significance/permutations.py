@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from duramen.importances.refit import is_model
 from duramen.jobs.replicates import replicate_seed
 from duramen.results.importances import PermutedImportances
 from duramen.significance.association import joint_statistics, marginal_statistics
@@ -240,6 +241,8 @@ def pivotality_notes(subject: Measured) -> tuple[str, ...]:
     These rates hold beside relevant features if the statistics of the others are no smaller under
     permuted labels (subset pivotality).
     """
+    if is_model(subject.template):
+        return ()
     classes = subject.data.target.n_classes
     gini = subject.template.get_params().get("criterion") == "gini"
     if subject.identifier in ("mda", "holdout_mda"):

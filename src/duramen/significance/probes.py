@@ -12,6 +12,7 @@ from duramen.data import ClassTarget, NumberTarget, Target, encode
 from duramen.data.encoded import refuse_unordered
 from duramen.data.recoding import with_probes, with_shadows
 from duramen.data.target import target_array
+from duramen.importances.refit import is_model
 from duramen.results.significance import ErrorRates, Significance
 from duramen.significance.measured import HUYNH_THU, MeasureLike, Refits, SignificanceTest
 from duramen.support import checks
@@ -34,13 +35,14 @@ def _probed(
     subject, function = refits.subject, refits.function
     rows, table, p = subject.exchangeability, subject.data.table, subject.data.n_columns
     rows.require(runs, function)
-    template, settings = subject.template, subject.template.growth_settings(*table.shape)
-    resolved = {
-        "max_features": settings.max_features,
-        "n_subspace_features": settings.column_samples or None,
-    }
-    own = template.get_params()
-    template.set_params(**{name: value for name, value in resolved.items() if name in own})
+    if not is_model(template := subject.template):
+        settings = template.growth_settings(*table.shape)
+        resolved = {
+            "max_features": settings.max_features,
+            "n_subspace_features": settings.column_samples or None,
+        }
+        own = template.get_params()
+        template.set_params(**{name: value for name, value in resolved.items() if name in own})
 
     def task(_: int, seed_b: int) -> FloatArray:
         random = np.random.default_rng(seed_b)

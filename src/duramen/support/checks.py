@@ -328,6 +328,10 @@ def warn(message: str | Warning, category: type[Warning] = UserWarning) -> None:
     warnings.warn(message, category, stacklevel=level)
 
 
+# scikit-learn takes filters that one thread resets for those of a call by other means.
+_OF_THREADS = "`sklearn.utils.parallel.delayed` should be used"
+
+
 @contextmanager
 def gathered_warnings() -> Iterator[list[Warning]]:
     """Gather the warnings of a block in place of showing them; each text once."""
@@ -335,7 +339,7 @@ def gathered_warnings() -> Iterator[list[Warning]]:
     texts: set[str] = set()
 
     def gather(message: Warning, *_: Any) -> None:
-        if f"{message}" not in texts:
+        if f"{message}" not in texts and not f"{message}".startswith(_OF_THREADS):
             texts.add(f"{message}")
             gathered.append(message)
 

@@ -27,19 +27,26 @@ def one_blas_thread() -> Iterator[None]:
     The threads of several calls, or of other processes, wait for each other: on two busy cores most
     of the time of a decomposition of 500 by 200 numbers went there.
     """
-    with _blas_libraries(len(sys.modules)).limit(limits=1):
+    with _libraries("blas", len(sys.modules)).limit(limits=1):
         yield
 
 
-@functools.lru_cache(maxsize=1)
-def _blas_libraries(n_modules: int) -> Any:
-    """Return the controller of BLAS; looking for its libraries takes longer than many a job.
+@contextmanager
+def one_openmp_thread() -> Iterator[None]:
+    """Keep OpenMP in this thread to one thread: sums over several have other last bits."""
+    with _libraries("openmp", len(sys.modules)).limit(limits=1):
+        yield
+
+
+@functools.lru_cache(maxsize=2)
+def _libraries(user_api: str, n_modules: int) -> Any:
+    """Return the controller of libraries; looking for them takes longer than many a job.
 
     They are looked for again where modules were imported since.
     """
     from threadpoolctl import ThreadpoolController
 
-    return ThreadpoolController().select(user_api="blas")
+    return ThreadpoolController().select(user_api=user_api)
 
 
 def startable(wanted: int) -> int:

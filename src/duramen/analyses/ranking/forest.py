@@ -17,10 +17,10 @@ from duramen.forests import Forest
 from duramen.forests.settings import CRITERIA
 from duramen.importances import Inputs, Measure, catalogue
 from duramen.importances.measure import Measured, TreeSums
-from duramen.importances.refit import leaves_rows_out, template_of
+from duramen.importances.refit import is_model, leaves_rows_out, template_of
 from duramen.significance.measured import exchanging
 from duramen.support import checks
-from duramen.support.arrays import IntArray
+from duramen.support.arrays import FloatArray, IntArray
 
 PARAMETERS = (
     "n_estimators",
@@ -54,7 +54,7 @@ def forest_of(
 
     A kind of forest gets the parameters of `growth`, which has those of `PARAMETERS`; an estimator
     has its own, so that none may be `changed`, and the seed and the number of threads of the call
-    where it has none.
+    where it has none. A model of another package is returned as it is, with the name of its class.
 
     Raises
     ------
@@ -62,6 +62,8 @@ def forest_of(
         If it is for another task, none of duramen, or has no use for a parameter.
     """
     work = {name: execution.resources[name] for name in ("random_state", "n_jobs", "verbose")}
+    if is_model(estimator):
+        return estimator, type(estimator).__name__
     if not isinstance(estimator, str):
         forest = template_of(estimator, "rank")
         kind = type(forest).__name__
@@ -136,9 +138,14 @@ def described(inputs: Inputs) -> tuple[Any, LearningSet[EncodedTable]]:
 
 
 def out_of_bag_accuracy(
-    estimator: Any, target: Target, groups: IntArray | None = None
+    estimator: Any,
+    target: Target,
+    groups: IntArray | None = None,
+    held_out: FloatArray | None = None,
 ) -> dict[str, float | None]:
     """Return the out-of-bag error of a forest and the error of the best constant prediction.
+
+    Of a model, `held_out` are its predictions of rows that it was not fitted to, of shape (n, C).
 
     Without features, classes are predicted by the most frequent one, numbers by their mean. The
     p-value is that of the one-sided paired t-test of the null hypothesis that the forest is not
@@ -151,6 +158,8 @@ def out_of_bag_accuracy(
     unknown = {"oob_error": last, "baseline_error": None, "baseline_p_value": None}
     means: Any = getattr(estimator, "oob_decision_function_", None)
     guess: Any = getattr(estimator, "oob_prediction_", None)
+    if held_out is not None:
+        means, guess = (None, held_out[:, 0]) if target.codes is None else (held_out, None)
     if target.censored or (means is None and guess is None):
         return unknown
     seen = np.isfinite(guess) if means is None else np.isfinite(means).all(axis=1)
@@ -174,8 +183,9 @@ def out_of_bag_accuracy(
     n, mean = len(gains), float(gains.mean())
     spread = float(gains.std(ddof=1) / np.sqrt(n)) if n > 1 else 0.0
     p_value = float(stdtr(n - 1, -mean / spread)) if spread else float(mean <= 0 or n == 1)
+    of_model = {"cross_fitted_error": float(error.mean())}
     return {
-        "oob_error": last,
+        **({"oob_error": last} if held_out is None else of_model),
         "baseline_error": float(baseline.mean()),
         "baseline_p_value": max(p_value, least),
     }
@@ -258,7 +268,7 @@ def grow_and_compute(
     *,
     required: Sequence[Measure] = (),
 ) -> tuple[dict[str, Measured], int]:
-    """Grow the forest, and compute the measures from its trees, kept or not.
+    """Grow the forest, and compute the measures from its trees, kept or not; or refit a model.
 
     A measure that is `required`, or the only one left, and cannot be computed from these rows
     raises; others are left out, as are those that a stop such as Ctrl-C leaves unfinished, once the
@@ -280,9 +290,11 @@ def grow_and_compute(
                 sums[measure.name] = measure.compute(inputs)
         return [take]
 
-    with execution.step("grow"):
-        if not fit_by_parts(inputs.estimator, inputs.data, takers, most_bytes=_MOST_BYTES):
-            take(inputs.estimator.forest_)
+    forest, other = inputs.estimator, is_model(inputs.estimator)
+    if not other:
+        with execution.step("grow"):
+            if not fit_by_parts(forest, inputs.data, takers, most_bytes=_MOST_BYTES):
+                take(forest.forest_)
     data = inputs.data.with_exchangeability(inputs.data.exchangeability.without_strata())
     done: dict[str, Measured] = {}
     for i, measure in enumerate(measures):
@@ -292,7 +304,7 @@ def grow_and_compute(
                 if measure.name in sums:
                     done[measure.name] = sums[measure.name].importances()
                 elif measure.refits:
-                    done[measure.name] = measure(here.unfitted())
+                    done[measure.name] = measure(here if other else here.unfitted())
                 elif not isinstance(inputs.estimator.forest_, Forest):
                     raise ValueError(
                         f"rank: measure={measure.name!r} needs all trees at once, and they do not "

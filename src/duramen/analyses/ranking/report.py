@@ -291,8 +291,8 @@ def summarize(
         sections.append(given_others.section_of(direct, parts.get("direct_groups"), clusters))
     if parts.get("groups") is not None:
         sections.append(parts["groups"])
-    n_grown = run.settings.get("n_estimators", 0)
-    facts = {"trees": f"{n_grown:,}"}
+    n_grown, other = run.settings.get("n_estimators", 0), str(run.settings.get("model", ""))
+    facts = {"model": other} if other else {"trees": f"{n_grown:,}"}
     reading, cautions, cited = list[str](), list[str](), list[Any](words.values())
     for name, measured in measures.items():
         entry = words[name]
@@ -360,6 +360,8 @@ def summarize(
         sections.append(Section("Forest", sections=tuple(of_forest), folded=True))
     forest_words = str(run.settings.get("forest", "forest")).replace("_", " ").replace("-", " ")
     methods = f"{of_first.title} of a {forest_words} of {counted(n_grown, 'tree')}"
+    if other:
+        methods = f"{of_first.title} of {run.settings['estimator']}"
     if tested is not None:
         n_permutations = tested.metadata.get("n_permutations")
         methods += f"; features tested by {significance.title_of(tested)}"
@@ -374,11 +376,16 @@ def summarize(
     if sources:
         sections.append(Section("References", tuple(sources), points=True))
 
-    model, further = [counted(n_grown, "tree")], dict[str, Any]()
+    caveats = [text.replace("the forest", "the model") if other else text for text in _CAVEATS]
+    model, further = [other or counted(n_grown, "tree")], dict[str, Any]()
     references = list(sources)
     if error is not None:
         facts[target.oob_error] = target.error_text(error)
         model.append(f"{target.oob_error} {target.error_text(error)}")
+    if other:
+        error, name = run.results["cross_fitted_error"], target.oob_error
+        facts[name.replace("out-of-bag", "cross-fitted")] = target.error_text(error)
+        model.append(f"{name.replace('out-of-bag', 'cross-fitted')} {target.error_text(error)}")
     if rows:
         tables = [pa.table(part.columns()) for part in rows]
         of_rows = pa.concat_tables(tables, promote_options="default")
@@ -393,7 +400,7 @@ def summarize(
         facts=facts,
         sections=sections,
         reading=list(filter(None, reading)),
-        cautions=[*cautions, *_CAVEATS, *([] if tested is None else [OTHER_METHODS])],
+        cautions=[*cautions, *caveats, *([] if tested is None else [OTHER_METHODS])],
         model=model,
         kind="ranking of features",
         title=f"Feature importances for {run.target}",
@@ -416,9 +423,10 @@ def conclusion(
 ) -> str:
     """Say what was found and how well the forest predicts, for a reader who knows no method.
 
-    The record of the run gives ``oob_error``, and ``baseline_error``, the error of the best
-    prediction without features, with ``baseline_p_value``, the p-value of the null hypothesis
-    that the forest is not more accurate; and ``groups``, the number of groups of rows, if any.
+    The record of the run gives ``oob_error``, or ``cross_fitted_error`` of another model, and
+    ``baseline_error``, the error of the best prediction without features, with
+    ``baseline_p_value``, the p-value of the null hypothesis that the forest is not more accurate;
+    and ``groups``, the number of groups of rows, if any.
     `described` are directions of the features, the most important first.
     """
     target = run.target or "the target"
@@ -426,6 +434,8 @@ def conclusion(
 
     # --- how well the forest predicts ---
     error, baseline = run.results.get("oob_error"), run.results.get("baseline_error")
+    error = run.results.get("cross_fitted_error", error)
+    what = "model" if "cross_fitted_error" in run.results else "forest"
     kind = target_class(run.task or NumberTarget.task)
     unseen = "rows of groups" if "groups" in run.results else "rows"
     if error is None:
@@ -434,14 +444,14 @@ def conclusion(
         explained = 1 - error / baseline if baseline > 0 else 0.0
         if kind.categorical:
             accuracy = (
-                f"The forest classifies {100 * (1 - error):.3g}% of the {unseen} that it had not "
+                f"The {what} classifies {100 * (1 - error):.3g}% of the {unseen} that it had not "
                 "seen correctly; always guessing the most frequent class gives "
                 f"{100 * (1 - baseline):.3g}%."
             )
         else:
             part = f"{100 * explained:.3g}%" if explained > 0 else "none"
             accuracy = (
-                f"In {unseen} that it had not seen, the forest explains {part} of the variance of "
+                f"In {unseen} that it had not seen, the {what} explains {part} of the variance of "
                 f"{target}."
             )
         n = None
@@ -459,7 +469,7 @@ def conclusion(
 
     # --- the strongest features, and the directions of their effects ---
     selected, named = set(significance.selected_by(tested)), dict[str, str]()
-    for one in described:
+    for one in described or map(Direction, significance.selected_by(tested)):
         if one.name not in selected or len(named) == _STRONGEST:
             continue
         words = "" if one.kind == "none" else one.words

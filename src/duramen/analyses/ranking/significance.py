@@ -17,6 +17,7 @@ from duramen.data.target import proportions
 from duramen.importances import Inputs, Measure
 from duramen.importances import catalogue as measures
 from duramen.importances.measure import Measured
+from duramen.importances.refit import is_model
 from duramen.jobs.progress import estimates
 from duramen.plots.importances import P_VALUES
 from duramen.reports.report import LEVEL, Section, adjusted_words, as_importances
@@ -203,9 +204,11 @@ def run_test(
             f"test={test.name!r} tests them on all"
         )
         inputs = sample
-    data, grows = inputs.data, test.takes("estimator")
-    estimator: Any = inputs.unfitted().estimator if grows else None
-    if grows and test.most_trees is not None:
+    data, grows, other = inputs.data, test.takes("estimator"), is_model(inputs.estimator)
+    estimator: Any = inputs.estimator
+    if grows and not other:
+        estimator = inputs.unfitted().estimator
+    if grows and not other and test.most_trees is not None:
         most = test.most_trees(data.n_rows)
         estimator.set_params(n_estimators=min(most, estimator.n_estimators))
     permuting = (
@@ -213,9 +216,12 @@ def run_test(
         or execution.checkpoint is not None
         or data.exchangeability.restricted
     )
+    adapted = {}
+    if not other:
+        adapted = test.adapt(inputs.estimator.growth_settings(*data.table.shape), permuting)
     every = {
         "measure": "auto" if default or measure is None else measure.name,
-        **test.adapt(inputs.estimator.growth_settings(*data.table.shape), permuting),
+        **adapted,
         **arguments,
         "feature_groups": groups,
         **execution.resources,
@@ -318,7 +324,8 @@ def record_of(result: Tested) -> tuple[dict[str, Any], dict[str, Any]]:
     else:
         figures["null"] = result.null
     if isinstance(result, AdjustedSignificance):
-        settings["n_estimators"] = int(details["parameters"]["n_estimators"])
+        if "n_estimators" in details["parameters"]:
+            settings["n_estimators"] = int(details["parameters"]["n_estimators"])
         verdicts, evidence = result.verdicts(LEVEL), result.evidence(LEVEL)
         figures["level"] = LEVEL
         figures |= {word: verdicts.count(word) for word in (CONFIRMED, CANDIDATE, NOISE)}

@@ -1,4 +1,4 @@
-"""Hold-out and cross-validated MDA: importances on rows that the forest did not see."""
+"""Hold-out and cross-validated MDA: forests, or models, fitted to rows, measured on the others."""
 
 from __future__ import annotations
 
@@ -6,17 +6,20 @@ from typing import Any
 
 import numpy as np
 
-from duramen.data import Target
+from duramen.data import EncodedTable, LearningSet, Target
 from duramen.importances.arguments import Sample, matched, metadata_of
 from duramen.importances.measure import SCATTERS, Measure, TreeSums
-from duramen.importances.permutation import mean_losses, permutations, repeats_of, score_of
-from duramen.importances.refit import data_for, seeded, template_of
+from duramen.importances.models import ModelRows, fitted, losses_by_permuting, score_of_model
+from duramen.importances.permutation import SCORES, mean_losses, permutations, repeats_of, score_of
+from duramen.importances.refit import data_for, is_model, seeded, template_of
 from duramen.jobs.replicates import Plan
 from duramen.jobs.workers import running
 from duramen.results.importances import Importances
 from duramen.results.summary import counted
 from duramen.support import checks
 from duramen.support.arrays import IntArray
+from duramen.support.provenance import versions
+from duramen.support.threads import one_openmp_thread
 
 
 def holdout_mda(
@@ -24,7 +27,7 @@ def holdout_mda(
     X: Any,
     y: Any = None,
     *,
-    cv: int = 2,
+    cv: int | None = None,
     scoring: str | None = None,
     n_repeats: int | str = 1,
     groups: Any = None,
@@ -32,7 +35,7 @@ def holdout_mda(
     n_jobs: int | None = None,
     client: Any = None,
 ) -> Importances:
-    """Compute the mean decrease of accuracy on rows that no tree of the forest saw.
+    r"""Compute the mean decrease of accuracy on rows that no tree of the forest saw.
 
     The rows are cut at random into `cv` parts of equal size, for classes in the same proportions.
     A forest grown on the others is measured on all the rows of each part, as by :func:`mda` with
@@ -40,18 +43,31 @@ def holdout_mda(
     Celik, Boulesteix 2018): values of irrelevant features are then symmetric about 0, which
     out-of-bag values need not be, since all trees of a forest saw almost all rows.
 
+    A model of another package is fitted to the rows outside each part k, and measured on the m
+    rows in it,
+
+    .. math:: \frac1m \sum_i \left[L(y_i, \hat f_{-k}(x_{\pi(i) j}, x_{i, \setminus j}))
+              - L(y_i, \hat f_{-k}(x_i))\right],
+
+    with :math:`\pi` a random permutation of these rows and L the logarithmic loss of probabilities
+    of at least .001, the fraction of errors of models without probabilities, or the squared error.
+
     Parameters
     ----------
-    estimator : estimator of duramen
-        Parameters of the forests; it is cloned, not changed.
+    estimator : estimator of duramen, or any model with fit and predict
+        Parameters of the forests, or a model; it is cloned, not changed. A model gets an array of
+        numbers, or where columns have names or categories a data frame of pandas, with categories
+        as of type category: a Pipeline may encode them.
     X : table of shape (n, p), or LearningSet
         The rows.
     y : array-like of shape (n,), optional
         Classes or numbers; None with a learning set.
-    cv : int
-        Number of parts, from 2 to the number of rows.
+    cv : int, optional
+        Number of parts, from 2 to the number of rows; by default 2, and 3 for models, which find
+        more by it (docs/how-to/tests/any-model.md).
     scoring, n_repeats
-        As for :func:`mda`.
+        As for :func:`mda`; of a model "neg_log_loss", "accuracy" or "neg_mean_squared_error", and
+        a number of permutations.
     groups : array-like of shape (n,), optional
         Label of the group of each row: the rows of a person, a family, a plate or of copies. The
         rows of a group go into one part, so that no forest is measured on rows whose like it was
@@ -68,15 +84,15 @@ def holdout_mda(
     -------
     Importances
         ``measure="holdout_mda"``; `standard_error` is that of the mean over the trees of all the
-        forests.
+        forests, None for a model.
 
     Raises
     ------
     TypeError
-        If `estimator` is none of this package.
+        If `estimator` does not fit and predict.
     ValueError
-        If a class has fewer rows, or groups, than there are parts, or an argument is not as
-        described.
+        If a class has fewer rows, or groups, than there are parts, a model cannot be fitted to the
+        columns, or an argument is not as described.
 
     References
     ----------
@@ -94,16 +110,16 @@ def holdout_mda(
     """
     name = "holdout_mda"
     plan = Plan.checked(name, n_jobs, client=client)
-    template = template_of(estimator, name)
+    other = is_model(estimator)
+    template = estimator if other else template_of(estimator, name)
     data = data_for(template, X, y, name, groups=groups)
+    cv = (3 if other else 2) if cv is None else cv
     n_parts = checks.check_integer(name, "cv", cv, 2, most=data.n_rows)
-    seed = checks.draw_seed(template.random_state if random_state is None else random_state)
+    if random_state is None:
+        random_state = getattr(template, "random_state", None)
+    seed = checks.draw_seed(random_state)
     seeds = np.random.SeedSequence(seed).generate_state(n_parts + 2, np.uint64)
-    rows = data.exchangeability.without_strata()
-    if rows.groups is None:
-        part = _parts(data.target, n_parts, int(seeds[0]))
-    else:
-        part = _parts_of_groups(data.target, rows.groups, n_parts, int(seeds[0]))
+    rows, part = data.exchangeability.without_strata(), parts_of(data, n_parts, int(seeds[0]), name)
     n_threads = plan.threads_within
 
     def measured(k: int) -> tuple[Importances, dict[str, Any]]:
@@ -126,6 +142,21 @@ def holdout_mda(
         importances = TreeSums(sums).importances()
         return importances, metadata_of(forest, name, **choices, **rows.identity())
 
+    def of_model(k: int) -> tuple[Importances, dict[str, Any]]:
+        training, held_out = np.flatnonzero(part != k), np.flatnonzero(part == k)
+        random = np.random.default_rng([int(seeds[1]), k])
+        with one_openmp_thread():
+            model = fitted(seeded(template, int(seeds[k + 2])), columns, data, training, name)
+            lost = losses_by_permuting(model, columns, data, held_out, score, repeats, random)
+        choices = {"cv": n_parts, "scoring": score, "n_repeats": repeats}
+        metadata = {name: choices, "versions": versions(), **rows.identity()}
+        return Importances(data.names, lost, name, SCORES[score]), metadata
+
+    if other:
+        columns = ModelRows.of(data.table, name)
+        score = score_of_model(template, data, scoring, name)
+        repeats = checks.check_integer(name, "n_repeats", n_repeats, 1)
+        measured = of_model
     with running(measured, 1, plan.cluster) as run:  # a forest grows on several threads by itself
         results = list(run(zip(range(n_parts), strict=True)))
     metadata = {
@@ -149,8 +180,11 @@ def holdout_mda(
     )
 
 
-def _parts(target: Target, n_parts: int, seed: int) -> IntArray:
-    """Return the part of every row: equal sizes, each class spread evenly."""
+def parts_of(data: LearningSet[EncodedTable], n_parts: int, seed: int, function: str) -> IntArray:
+    """Return the part of every row: equal sizes, each class spread evenly, groups not torn."""
+    target, groups = data.target, data.exchangeability.groups
+    if groups is not None:
+        return _parts_of_groups(target, groups, n_parts, seed, function)
     random = np.random.default_rng(seed)
     n_rows, codes = len(target.values), target.codes
     order = random.permutation(n_rows)
@@ -158,7 +192,7 @@ def _parts(target: Target, n_parts: int, seed: int) -> IntArray:
         counts = np.bincount(codes, minlength=target.n_classes)
         if counts.min() < n_parts:
             raise ValueError(
-                f"holdout_mda: class {target.classes.tolist()[counts.argmin()]!r} has "
+                f"{function}: class {target.classes.tolist()[counts.argmin()]!r} has "
                 f"{counted(counts.min(), 'row')}, fewer than the {n_parts} parts, so that it would "
                 "be missing from the training rows or the test rows of some forest. Hint: use "
                 "fewer parts or leave the class out."
@@ -169,8 +203,10 @@ def _parts(target: Target, n_parts: int, seed: int) -> IntArray:
     return part
 
 
-def _parts_of_groups(target: Target, groups: IntArray, n_parts: int, seed: int) -> IntArray:
-    """Return the part of every row; rows of a group share a part.
+def _parts_of_groups(
+    target: Target, groups: IntArray, n_parts: int, seed: int, function: str
+) -> IntArray:
+    """Return the part of every row, the same for the rows of a group.
 
     Groups come in random order, the larger ones first, and each joins the part that has the
     smallest fraction of the rows of its classes.
@@ -192,7 +228,7 @@ def _parts_of_groups(target: Target, groups: IntArray, n_parts: int, seed: int) 
         lacking = int(np.argmax((held == 0).any(axis=0)))
         of = "" if target.classes is None else f" of class {target.classes.tolist()[lacking]!r}"
         raise ValueError(
-            f"holdout_mda: each of the {n_parts} parts must have a row{of}, but "
+            f"{function}: each of the {n_parts} parts must have a row{of}, but "
             f"{np.count_nonzero(counts[:, lacking])} of the {n_groups} groups have one and could "
             "not be spread over all parts. Hint: use fewer parts or leave the class out."
         )
@@ -205,8 +241,9 @@ HOLDOUT_MDA = Measure(
         inputs.estimator, inputs.data, random_state=inputs.random_state, n_jobs=inputs.n_jobs
     ),
     "hold-out MDA",
-    "Hold-out MDA is MDA on rows that no tree of the forest saw: two new forests are grown, "
-    "each on half of the rows, and features are permuted in the other half; in {unit}.",
+    "Hold-out MDA is MDA on rows that the forest, or another model, did not see: it is fitted anew "
+    "to a part of the rows, and features are permuted in the others, for each of two parts, or "
+    "three of another model; in {unit}.",
     SCATTERS,
     reference="S. Janitza, E. Celik, A.-L. Boulesteix (2018). A computationally fast variable "
     "importance test for random forests for high-dimensional data. Advances in Data Analysis and "
