@@ -97,7 +97,8 @@ class _Scale:
         """Return the places of the ticks, their texts, and the label of the axis."""
         if self.ticks is not None:
             return *self.ticks, self.label
-        places, step = round_numbers(*sorted(self.ends()), self.n_ticks)
+        low, high = sorted(self.ends())
+        places, step = round_numbers(low, high, self.n_ticks)
         largest = max(map(abs, places), default=1.0) or 1.0
         exponent = math.floor(math.log10(largest))
         exponent = exponent if not _LOWEST < exponent < _HIGHEST else 0
