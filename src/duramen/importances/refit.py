@@ -143,16 +143,17 @@ def seeded(template: Any, seed: int) -> Any:
     millisecond.
     """
     if is_model(template):
-        return seeded_parts(template, seed % 2**32)
+        return seeded_parts(template, seed)
     single = copy(template)
     single.random_state = seed % 2**32
     return single
 
 
 def seeded_parts(model: Any, seed: int) -> Any:
-    """Return a copy of a model that is not fitted, it and all its parts with a seed."""
+    """Return a copy of a model that is not fitted, it and all its parts with a seed, modulo 2**32."""
     from sklearn.base import clone
 
+    seed %= 2**32
     made = clone(model, safe=False)
     if not hasattr(made, "get_params"):
         if hasattr(made, "random_state"):
