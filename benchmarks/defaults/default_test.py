@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.compose import make_column_selector, make_column_transformer
+from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression, RidgeCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 import duramen as dm
 from benchmarks.designs.problem import Problem
@@ -24,17 +31,41 @@ def forest(problem: Problem, trees: int | None = None, **growth: Any) -> Any:
     return made.set_params(**{**made.target_class.ranking_parameters, **growth})
 
 
+def boosting(problem: Problem) -> Any:
+    """Boosting by scikit-learn, of few small trees."""
+    kind = HistGradientBoostingClassifier
+    if problem.task == "regression":
+        kind = HistGradientBoostingRegressor
+    return kind(max_iter=15, max_leaf_nodes=8, min_samples_leaf=5, learning_rate=0.2)
+
+
+def linear_model(problem: Problem) -> Any:
+    """A linear model of standardized numbers; of categories one column each."""
+    model = RidgeCV() if problem.task == "regression" else LogisticRegression()
+    numbers = make_pipeline(SimpleImputer(), StandardScaler())
+    if problem.learning_set().table.labels:
+        encoder = OneHotEncoder(handle_unknown="ignore")
+        columns = make_column_selector(dtype_exclude="number")
+        numbers = make_column_transformer((encoder, columns), remainder=numbers)
+    return make_pipeline(numbers, model)
+
+
+MODELS: dict[str, Callable[[Problem], Any]] = {"boosting": boosting, "linear": linear_model}
+"""Models of other packages, which the default test refits in place of forests."""
+
+
 def default_result(
     problem: Problem,
     seed: int,
     *,
+    model: str | None = None,
     trees: int | None = None,
     permutations: int = PERMUTATIONS,
     **growth: Any,
 ) -> Any:
-    """Run the default test; `growth` as for `forest`."""
+    """Run the default test of a forest, or of one of `MODELS`; `growth` as for `forest`."""
     return dm.significance.max_t(
-        forest(problem, trees, **growth),
+        MODELS[model](problem) if model else forest(problem, trees, **growth),
         problem.learning_set(),
         n_permutations=permutations,
         random_state=seed % 2**32,

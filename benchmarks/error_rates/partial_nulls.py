@@ -15,7 +15,8 @@ of false confirmations is at most the upper end of the 99 % band of a binomial c
 .05, and the false discovery rate at most .05 + 2.58 standard errors. Exit status 1 where one does
 not hold. A run that was killed goes on from its files in DIR; ``--data-sets`` may change between
 runs. ``--trees 100 --permutations 39`` is seven times as fast as the forests of the command; a
-level is to hold for any number of both.
+level is to hold for any number of both. ``--model boosting`` or ``linear`` refits this model in
+place of forests; the settings whose names begin with "no signal" have no relevant feature.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from benchmarks.defaults.default_test import LEVEL, PERMUTATIONS, default_result
+from benchmarks.defaults.default_test import LEVEL, MODELS, PERMUTATIONS, default_result
 from benchmarks.designs import simulated as sim
 from benchmarks.designs.simulated import Draw, problem
 from duramen.jobs.replicates import Plan, run_replicates
@@ -152,18 +153,24 @@ SETTINGS: dict[str, Setting] = {
     "duplicated rows, groups": Setting(sim.with_rows(problem(80, TWO, NORMAL), (1, 4))),
     "families, groups": Setting(sim.in_families(60, 3, 8, 0.6)),
     "centers, strata": Setting(sim.in_strata(200, 8, 1.0)),
+    "no signal, 60 x 5": Setting(problem(60, sim.linear([]), sim.normal(5))),
+    "no signal, categories, 60 x 5": Setting(
+        problem(60, sim.linear([]), sim.together(sim.nominal(3, 3), sim.normal(2)))
+    ),
     "grades as numbers": Setting(problem(200, sim.linear([1.0, 1.0], sim.grades), NORMAL)),
     "grades as classes": Setting(problem(200, sim.linear([1.0, 1.0], sim.grade_names), NORMAL)),
 }
 
 
-def task_of(setting: Setting, trees: int, permutations: int) -> Callable[[int, int], FloatArray]:
+def task_of(
+    setting: Setting, trees: int | None, permutations: int, model: str | None = None
+) -> Callable[[int, int], FloatArray]:
     """The rates of one data set, in the order of `RATES`."""
 
     def task(_: int, seed: int) -> FloatArray:
         drawn = setting.draw(np.random.default_rng(seed))
         start = time.process_time()
-        size = {"trees": trees, "permutations": permutations}
+        size = {"trees": trees, "permutations": permutations, "model": model}
         result = default_result(drawn, seed, **size, **setting.growth)
         seconds = time.process_time() - start
         verdicts, relevant = np.array(result.verdicts(LEVEL)), drawn.relevant
@@ -174,8 +181,8 @@ def task_of(setting: Setting, trees: int, permutations: int) -> Callable[[int, i
                 (confirmed & ~relevant).any(),
                 false > 0,
                 false / max(1, np.count_nonzero(reported)),
-                confirmed[relevant].mean(),
-                reported[relevant].mean(),
+                np.count_nonzero(confirmed & relevant) / max(1, np.count_nonzero(relevant)),
+                np.count_nonzero(reported & relevant) / max(1, np.count_nonzero(relevant)),
                 len(result.notes) > 0,
                 seconds,
             ],
@@ -199,15 +206,24 @@ def stages(most: int, first: int = FIRST) -> Callable[[FloatArray], int]:
 
 
 def replicates(
-    name: str, setting: Setting, trees: int, permutations: int, most: int, plan: Plan
+    name: str,
+    setting: Setting,
+    trees: int | None,
+    permutations: int,
+    most: int,
+    plan: Plan,
+    model: str | None = None,
 ) -> FloatArray:
     """The rates of as many data sets as a setting needs."""
     return run_replicates(
-        task_of(setting, trees, permutations),
+        task_of(setting, trees, permutations, model),
         most,
         len(RATES),
         seed=zlib.crc32(name.encode()),  # settings of one shape have data sets of their own
-        identity={"setting": name, "trees": trees, "permutations": permutations},
+        identity={
+            **{"setting": name, "trees": trees, "permutations": permutations},
+            **({} if model is None else {"model": model}),
+        },
         plan=plan,
         function="partial_nulls",
         ready=stages(most),
@@ -262,6 +278,7 @@ def main(arguments: list[str] | None = None) -> int:
     )
     parser.add_argument("--data-sets", type=int, default=MOST, help="most of a setting")
     parser.add_argument("--trees", type=int, help="50, fewer of more than 1,000 rows")
+    parser.add_argument("--model", choices=MODELS, help="model in place of forests")
     parser.add_argument("--permutations", type=int, default=PERMUTATIONS)
     parser.add_argument("--threads", type=int, default=1, help="data sets at a time")
     parser.add_argument("--list", action="store_true", help="print the names of the settings")
@@ -276,11 +293,11 @@ def main(arguments: list[str] | None = None) -> int:
     options.out.mkdir(parents=True, exist_ok=True)
 
     def run(name: str) -> FloatArray:
-        file = f"{''.join(c if c.isalnum() else '-' for c in name)}.npz"
+        file = "".join(c if c.isalnum() else "-" for c in name)
+        file = f"{file}-{options.model}.npz" if options.model else f"{file}.npz"
         plan = Plan(options.threads, options.out / file)
-        return replicates(
-            name, SETTINGS[name], options.trees, options.permutations, options.data_sets, plan
-        )
+        size = (options.trees, options.permutations, options.data_sets)
+        return replicates(name, SETTINGS[name], *size, plan, options.model)
 
     missed: list[str] = []
     for line in lines(names, run, missed):

@@ -9,7 +9,8 @@ some features are relevant and the others are independent of the target and of t
 * marginal rank tests by the kinds of column and target (Mann-Whitney, Kruskal-Wallis, Spearman,
   chi-square), after Benjamini and Hochberg, and after Holm, at .05;
 * knockoff+ at q = .2 and .1, with the lasso and second-order Gaussian knockoffs;
-* Boruta, with its defaults.
+* Boruta, with its defaults;
+* the default test of boosting, and of a linear model, in place of forests.
 
 It prints for each problem the mean fraction of the relevant features that a method takes (power),
 the mean fraction of irrelevant ones among those (FDR), both with standard errors, and processor
@@ -39,7 +40,7 @@ from numpy.typing import NDArray
 
 import duramen as dm
 from benchmarks.defaults import forests, measures, verdicts
-from benchmarks.defaults.default_test import LEVEL, confirm
+from benchmarks.defaults.default_test import LEVEL, MODELS, confirm
 from benchmarks.designs import simulated as sim
 from benchmarks.designs.problem import Bool, Problem
 from benchmarks.designs.simulated import Draw, problem
@@ -231,6 +232,17 @@ def default_test(trees: int, permutations: int) -> Family:
     return Family(levels, run, (trees, permutations))
 
 
+def of_model(model: str, permutations: int) -> Family:
+    """The default test of a model in place of forests, by all statistics."""
+
+    def run(drawn: Problem, seed: int) -> list[Bool]:
+        answers = confirm(drawn, seed, model=model, permutations=permutations)
+        return [answers == "confirmed", answers != "noise"]
+
+    levels = {f"max-T of {model}, confirmed": LEVEL, f"max-T of {model}, found": LEVEL}
+    return Family(levels, run, (permutations,), survival=False)
+
+
 def of_ranks(drawn: Problem, seed: int) -> list[Bool]:
     p = rank_tests.p_values(drawn)
     return [rank_tests.selected(p, method) for method in ("bh", "holm")]
@@ -257,6 +269,7 @@ def families(trees: int, permutations: int) -> dict[str, Family]:
         "least-squares": Family({"least squares, BH": LEVEL}, of_least_squares),
         "knockoffs": Family({"knockoff+, .2": 0.2, "knockoff+, .1": 0.1}, of_knockoffs),
         "boruta": Family({"Boruta": LEVEL}, boruta, survival=False),
+        **{model: of_model(model, permutations) for model in MODELS},
     }
 
 

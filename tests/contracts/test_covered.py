@@ -16,6 +16,7 @@ from tests.record.renames import new_words
 
 import duramen as dm
 from duramen.cli.app import COMMANDS
+from duramen.cli.parameters import INSTALLED
 
 # Options that say where and how to work, or are part of every case; and those that answer the look
 # at the data, which tests/cli/test_first_hour.py gives.
@@ -88,6 +89,8 @@ def test_options_and_choices_have_cases(command: str) -> None:
         if argument.token_count()[0] == 0 or (command, option) in ELSEWHERE:
             continue
         used = {value for line in lines for name, value in pairwise(line) if name in names}
+        if any("." in value for value in used):  # a class of an installed package
+            used.add(INSTALLED)
         always = all(names & {*line} for line in lines)
         defaults = set() if always else {defaulted(argument)}
         missing = set(choices(command, option)) - used - defaults

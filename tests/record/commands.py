@@ -85,6 +85,12 @@ command(
     f"{ILL} --no-test --direct --feature-groups groups.csv",
     **DIRECT,
 )
+command(
+    "model",
+    "rank grade.csv --target grade --estimator sklearn.ensemble.HistGradientBoostingClassifier "
+    '--estimator-params {"max_iter":3,"min_samples_leaf":5} --permutations 19',
+    digits=LINEAR_ALGEBRA,
+)
 for distribution in ("normal", "lognormal", "gamma"):
     command(
         f"altmann-{distribution}",

@@ -31,6 +31,7 @@ from duramen.analyses.ranking.report import RankingReport, in_order, summarize
 from duramen.analyses.ranking.rows import importances_of_rows, rows_asked
 from duramen.effects import describe_effects
 from duramen.importances import Inputs, catalogue, mda
+from duramen.importances.measures.holdout_mda import cross_fitted
 from duramen.importances.refit import is_model, leaves_rows_out
 from duramen.io import ColumnStore
 from duramen.io.groups import CLUSTERS, DISTANCE
@@ -314,7 +315,7 @@ def rank(
     held_out = None
     if other:
         with execution.step("fit"), execution.warnings_as_notes():
-            held_out = models.cross_fitted(forest, data, execution.random_state)
+            held_out = cross_fitted(forest, data, execution.random_state, "rank")
         execution.left_out.append(models.LEFT_OUT)
     with execution.warnings_as_notes():
         measures, n_used = grow_and_compute(to_compute, inputs, execution, required=required)

@@ -148,6 +148,7 @@ class Boruta(RefittingSelector):
 
     exchanges = True
     exchanges_groups = True
+    of_models = True
 
     measure: str | Callable[..., Any] = "scaled_mda"
     correction: Literal["bonferroni", "two-step"] = "bonferroni"

@@ -12,7 +12,9 @@ from duramen.data import Target
 from duramen.forests.forest import Forest
 from duramen.forests.prediction import estimate_out_of_bag, predict, rows_of
 from duramen.importances import Inputs
-from duramen.importances.refit import seeded
+from duramen.importances.measures.holdout_mda import cross_fitted
+from duramen.importances.models import ModelRows, fitted, predicted
+from duramen.importances.refit import is_model, seeded
 from duramen.jobs.replicates import Steps
 from duramen.results.summary import Column, counted
 from duramen.selection.refitting import RefittingSelector, require_out_of_bag
@@ -20,6 +22,7 @@ from duramen.selection.selector import folds_of, places
 from duramen.significance.measured import Measured
 from duramen.support import checks
 from duramen.support.arrays import FloatArray, IntArray
+from duramen.support.threads import one_openmp_thread
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -125,6 +128,7 @@ class BackwardElimination(RefittingSelector):
     """
 
     exchanges_groups = True
+    of_models = True
 
     measure: str | Callable[..., Any] = "mda"
     drop: float = 0.2
@@ -161,7 +165,8 @@ class BackwardElimination(RefittingSelector):
         opening = self._open(X, y)
         subject = opening.subject
         data, p = subject.data, subject.data.n_columns
-        require_out_of_bag(subject, owner, fitted=True)
+        if not is_model(subject.template):
+            require_out_of_bag(subject, owner, fitted=True)
         n_units = data.exchangeability.n_units
         if n_folds > n_units:
             units = "rows" if data.exchangeability.groups is None else "groups"
@@ -669,8 +674,8 @@ def trial(
     -------
     float64 array of shape (p + 3,)
         Importances of the columns, NaN for others and where they are not asked for; the
-        out-of-bag error and its standard error; the mean loss of the fold, or NaN. Classes that
-        the forest lacks are missed.
+        out-of-bag error, or the cross-fitted one of another model, and its standard error; the mean
+        loss of the fold, or NaN. Classes that the forest lacks are missed.
     """
     whole = subject.data
     table = whole.table.take_columns(columns)
@@ -678,25 +683,38 @@ def trial(
     held_out = folds is not None and fold >= 0
     if held_out:
         data = data.of_rows(np.flatnonzero(folds != fold), key=("without", fold))
-    grown = seeded(subject.template, seed).fit(data)
-    forest: Forest = grown.forest_
-    row = np.full(whole.n_columns + 3, np.nan)
+    row, other = np.full(whole.n_columns + 3, np.nan), is_model(subject.template)
+    grown = seeded(subject.template, seed)
+    if not other:
+        grown.fit(data)
     if measured:
-        inputs = Inputs(grown, data, seed % 2**32, subject.template.n_jobs)
+        inputs = Inputs(grown, data, seed % 2**32, getattr(grown, "n_jobs", 1))
         importances: Any = subject.measure(inputs)
         row[columns] = importances.values
-    deviations, _, _ = estimate_out_of_bag(forest, data.table, data.target)
-    loss = losses(deviations + forest.origin, data.target)
+    if other:
+        loss = losses(cross_fitted(grown, data, seed % 2**32, "trial"), data.target)
+    else:
+        forest: Forest = grown.forest_
+        deviations, _, _ = estimate_out_of_bag(forest, data.table, data.target)
+        loss = losses(deviations + forest.origin, data.target)
     seen = ~np.isnan(loss)
     if seen.any():
         groups = data.exchangeability.groups
         row[-3] = loss[seen].mean()
         row[-2] = standard_error(loss[seen], None if groups is None else groups[seen])
-    if held_out:
-        rows = np.flatnonzero(folds == fold)
+    if not held_out:
+        return row
+    rows = np.flatnonzero(folds == fold)
+    if other:
+        every = ModelRows.of(table, "trial")
+        with one_openmp_thread():
+            fitted(grown, every, whole, np.flatnonzero(folds != fold), "trial")
+            means, classes = predicted(grown, every.take(rows), whole.classes), whole.classes
+    else:
         means = predict(forest, rows_of(forest, table.take_rows(rows), "", "trial"))
-        if forest.classes is None:
-            row[-1] = losses(means, whole.target.take(rows)).mean()
-        else:
-            row[-1] = np.mean(forest.classes[np.argmax(means, axis=1)] != whole.target.labels[rows])
+        classes = forest.classes
+    if classes is None:
+        row[-1] = losses(means, whole.target.take(rows)).mean()
+    else:
+        row[-1] = np.mean(classes[np.argmax(means, axis=1)] != whole.target.labels[rows])
     return row

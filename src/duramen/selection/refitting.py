@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from inspect import signature
 from os import PathLike
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from duramen.data import Task
+from duramen.data import EncodedTable, LearningSet, Task
 from duramen.data.recoding import with_probes
 from duramen.estimators.catalogue import random_forest
 from duramen.importances import catalogue
 from duramen.importances.measures.mda import SCALED_MDA
-from duramen.importances.refit import seeded, template_of
+from duramen.importances.models import feature_importances
+from duramen.importances.refit import is_model, seeded, template_of
+from duramen.importances.refit import task_of as task_of_model
 from duramen.results.importances import Importances
 from duramen.selection.selector import BaseSelector, Data
 from duramen.significance.measured import Measured, Refits, automatic, measured
@@ -34,6 +37,8 @@ class Opening(Refits):
 class ForestSelector(BaseSelector):
     """Selector by importances of forests, with the parameters that all of these have."""
 
+    of_models: ClassVar[bool] = False  # whether it takes models of other packages
+
     estimator: Any = field(default=None, kw_only=False)
     n_estimators: int | None = None
     measure: str | Callable[..., Any] = "mda"
@@ -49,11 +54,24 @@ class ForestSelector(BaseSelector):
         owner = type(self).__name__
         plan = self._plan()
         n_threads = plan.threads_within
-        data = self._learning_set(X, y, task_of(self.estimator, owner), n_threads=n_threads)
+        data = self._learning_set(
+            X, y, task_of(self.estimator, owner, models=self.of_models), n_threads=n_threads
+        )
         n_trees = checks.check_optional_integer(owner, "n_estimators", self.n_estimators, 1)
         rows, estimator, measure = data.in_memory(), self.estimator, self.measure
         if estimator is None:
             estimator = random_forest(data.task, N_TREES)
+        elif self.of_models and is_model(estimator):
+            return Opening(
+                plan.n_threads,
+                plan.checkpoint,
+                plan.verbose,
+                plan.cluster,
+                function=f"{owner}.fit",
+                subject=self._of_model(rows, owner),
+                seed=checks.draw_seed(self.random_state),
+                data=data,
+            )
         scaled = measure == SCALED_MDA.name
         if not callable(measure):
             names = [entry.name for entry in catalogue if entry.testable]
@@ -76,9 +94,29 @@ class ForestSelector(BaseSelector):
             data=data,
         )
 
+    def _of_model(self, rows: LearningSet[EncodedTable], owner: str) -> Measured:
+        """Return a model of another package, measured as is asked for.
+
+        By default the measure is what the model tells of its columns once it is fitted, if it does.
+        """
+        if self.n_estimators is not None:
+            name = type(self.estimator).__name__
+            raise refuse(owner, "n_estimators", f"None beside a {name}", self.n_estimators)
+        measure, of_class = self.measure, signature(type(self)).parameters["measure"].default
+        subject = measured(self.estimator, rows, None, feature_importances, owner)
+        if measure not in ("auto", of_class):
+            return measured(self.estimator, rows, None, measure, owner)
+        try:
+            subject.importances(0)
+        except AttributeError:
+            return measured(self.estimator, rows, None, "auto", owner)
+        return subject
+
     def _set_importances(self, subject: Measured, values: FloatArray) -> None:
         """Take the importances, in the unit of those of a small forest."""
-        small = seeded(subject.template, 0).set_params(n_estimators=2)
+        small = seeded(subject.template, 0)
+        if not is_model(small):
+            small.set_params(n_estimators=2)
         unit = replace(subject, template=small).importances(0).unit
         metadata = subject.identity(type(self).__name__)
         measure = subject.measure.name
@@ -86,9 +124,10 @@ class ForestSelector(BaseSelector):
 
     def _settings(self) -> dict[str, Any]:
         metadata = self.importances_.metadata
-        n_estimators = int(metadata["parameters"]["n_estimators"])
-        forest = {"estimator": metadata["estimator"], "n_estimators": n_estimators}
-        return {**super()._settings(), **forest}
+        settings = {**super()._settings(), "estimator": metadata["estimator"]}
+        if "n_estimators" in metadata["parameters"]:
+            settings["n_estimators"] = int(metadata["parameters"]["n_estimators"])
+        return settings
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -103,10 +142,16 @@ N_TREES = 500
 FEWEST_SHADOWS = 5
 
 
-def task_of(estimator: Any, owner: str) -> Task | None:
-    """Return the task of an estimator; None, for any task, where there is none."""
+def task_of(estimator: Any, owner: str, *, models: bool = False) -> Task | None:
+    """Return the task of an estimator; None, for any task, where there is none.
+
+    Models of other packages are refused unless the selector takes them.
+    """
     if estimator is None:
         return None
+    if models and is_model(estimator):
+        of_model = task_of_model(estimator)
+        return None if of_model == "auto" else of_model
     task: Task = template_of(estimator, owner).task
     return task
 

@@ -211,6 +211,7 @@ class KnockOut(RoundsSelector):
 
     exchanges = True
     exchanges_groups = True
+    of_models = True
     found_as = "found"
 
     measure: str | Callable[..., Any] = "scaled_mda"

@@ -164,6 +164,7 @@ class StabilitySelection(RefittingSelector):
 
     exchanges = True
     exchanges_groups = True
+    of_models = True
 
     measure: str | Callable[..., Any] = "auto"
     learner: Literal["forest", "lasso"] = "forest"

@@ -1,4 +1,4 @@
-"""Model of another package in a ranking: its class by name, and predictions of rows held out."""
+"""Model of another package in a ranking: its class by name, its measure, and what it lacks."""
 
 from __future__ import annotations
 
@@ -9,21 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from duramen.data import EncodedTable, LearningSet
 from duramen.importances import Measure, catalogue
-from duramen.importances.measures.holdout_mda import parts_of
-from duramen.importances.models import ModelRows, fitted, predicted
-from duramen.importances.refit import one_threaded, seeded, task_of
+from duramen.importances.refit import task_of
 from duramen.significance import SignificanceTest
 from duramen.significance import catalogue as tests
 from duramen.support import checks
-from duramen.support.arrays import FloatArray
-from duramen.support.threads import one_openmp_thread
 
 MEASURE = "holdout_mda"
 """Measure of models of other packages."""
 LEFT_OUT = "directions of effects and the number of trees needed are left out: they are of forests"
-_PARTS = 5  # of the rows, each of which is predicted by a model fitted to the others
 
 
 def named_model(estimator: Any, parameters: Any) -> Any:
@@ -147,26 +141,3 @@ def described_model(model: Any) -> str:
     whole = isinstance(model, BaseEstimator)
     text = BaseEstimator.__repr__(model, N_CHAR_MAX=10**6) if whole else type(model).__name__
     return " ".join(str(text).split())
-
-
-def cross_fitted(model: Any, data: LearningSet[EncodedTable], seed: int) -> FloatArray:
-    """Return predictions of each row by a model that was fitted to the rows of other parts, (n, C).
-
-    There are five parts, or as many as the smallest class has rows or groups; rows of a group are
-    in one part.
-    """
-    units, target = data.exchangeability.units, data.target
-    fewest = data.exchangeability.n_units
-    if target.codes is not None:
-        of_class = np.unique(np.stack([units, target.codes]), axis=1)[1]
-        fewest = int(np.bincount(of_class.astype(np.intp)).min())
-    part = parts_of(data, max(2, min(_PARTS, fewest)), seed, "rank")
-    columns, predictions = ModelRows.of(data.table, "rank"), list[FloatArray]()
-    template, order = one_threaded(model), np.argsort(part, kind="stable")
-    for k in range(int(part.max()) + 1):
-        with one_openmp_thread():
-            learner = seeded(template, seed + k)
-            fitted(learner, columns, data, np.flatnonzero(part != k), "rank")
-            held_out = columns.take(np.flatnonzero(part == k))
-            predictions.append(predicted(learner, held_out, data.classes))
-    return np.asarray(np.concatenate(predictions)[np.argsort(order)])

@@ -9,17 +9,25 @@ import numpy as np
 from duramen.data import EncodedTable, LearningSet, Target
 from duramen.importances.arguments import Sample, matched, metadata_of
 from duramen.importances.measure import SCATTERS, Measure, TreeSums
-from duramen.importances.models import ModelRows, fitted, losses_by_permuting, score_of_model
+from duramen.importances.models import (
+    ModelRows,
+    fitted,
+    losses_by_permuting,
+    predicted,
+    score_of_model,
+)
 from duramen.importances.permutation import SCORES, mean_losses, permutations, repeats_of, score_of
-from duramen.importances.refit import data_for, is_model, seeded, template_of
+from duramen.importances.refit import data_for, is_model, one_threaded, seeded, template_of
 from duramen.jobs.replicates import Plan
 from duramen.jobs.workers import running
 from duramen.results.importances import Importances
 from duramen.results.summary import counted
 from duramen.support import checks
-from duramen.support.arrays import IntArray
+from duramen.support.arrays import FloatArray, IntArray
 from duramen.support.provenance import versions
 from duramen.support.threads import one_openmp_thread
+
+_CROSS_FITTED = 5  # parts of the rows, each predicted by a model that was fitted to the others
 
 
 def holdout_mda(
@@ -178,6 +186,31 @@ def holdout_mda(
         standard_error=error,
         metadata=metadata,
     )
+
+
+def cross_fitted(
+    model: Any, data: LearningSet[EncodedTable], seed: int, function: str
+) -> FloatArray:
+    """Return predictions of each row by a model that was fitted to the rows of other parts, (n, C).
+
+    There are five parts, or as many as the smallest class has rows or groups, two at least; rows of
+    a group are in one part.
+    """
+    rows, codes = data.exchangeability, data.target.codes
+    fewest = rows.n_units
+    if codes is not None:
+        of_class = np.unique(np.stack([rows.units, codes]), axis=1)[1]
+        fewest = int(np.bincount(of_class.astype(np.intp)).min())
+    part = parts_of(data, max(2, min(_CROSS_FITTED, fewest)), seed, function)
+    columns, template = ModelRows.of(data.table, function), one_threaded(model)
+    predictions, place = list[FloatArray](), np.argsort(np.argsort(part, kind="stable"))
+    for k in range(int(part.max()) + 1):
+        with one_openmp_thread():
+            learner, others = seeded(template, seed + k), np.flatnonzero(part != k)
+            fitted(learner, columns, data, others, function)
+            held_out = columns.take(np.flatnonzero(part == k))
+            predictions.append(predicted(learner, held_out, data.classes))
+    return np.asarray(np.concatenate(predictions)[place])
 
 
 def parts_of(data: LearningSet[EncodedTable], n_parts: int, seed: int, function: str) -> IntArray:
