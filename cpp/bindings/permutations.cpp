@@ -162,8 +162,10 @@ std::tuple<Array<std::uint32_t>, Array<std::int64_t>, Array<std::int64_t>> permu
   const std::vector<std::uint32_t> chosen(wanted.data(), wanted.data() + wanted.shape(0));
   need(std::all_of(chosen.begin(), chosen.end(), [&](auto g) { return g < groups.count; }),
        "wanted holds no number of a group");
-  need(!permutations.donors || permutations.donors->shape(0) == chosen.size(),
-       "donors has not one row for each wanted group");
+  need(!asked.every, "ballots are of permutations that are drawn");
+  need(!permutations.donors ||
+           permutations.donors->shape(0) == chosen.size() * permutations.view.n_repeats,
+       "donors has not one row for each wanted group and repeat");
   duramen::Ballots result;
   duramen::Monitor monitor;
   run_watched(monitor, nb::none(), [&] {
@@ -173,8 +175,9 @@ std::tuple<Array<std::uint32_t>, Array<std::int64_t>, Array<std::int64_t>> permu
     });
   });
   const std::size_t width = forest.view.n_values;
-  return {to_array(std::move(result.trees)), to_array(std::move(result.votes), rows.n_rows, width),
-          to_array(std::move(result.changes), {chosen.size(), rows.n_rows, width})};
+  return {
+      to_array(std::move(result.trees)), to_array(std::move(result.votes), rows.n_rows, width),
+      to_array(std::move(result.changes), {asked.n_repeats, chosen.size(), rows.n_rows, width})};
 }
 
 // Groups of the columns of a table.
@@ -264,8 +267,8 @@ void bind_permutations(nb::module_& module) {
   module.def("permuted_ballots", &permuted_ballots, nb::arg("forest"), nb::arg("rows"),
              nb::arg("target"), nb::arg("bag").none(), nb::arg("permutations"), nb::arg("wanted"),
              nb::arg("scale"), nb::arg("n_threads"),
-             "Trees of every row, its votes, and how permutations of the wanted groups change "
-             "them.");
+             "Trees of every row, its votes, and how the permutations of the wanted groups "
+             "change them, of shape (repeats, groups, rows, values).");
   module.def("replaced_values", &replaced_values, nb::arg("forest"), nb::arg("rows"),
              nb::arg("chosen"), nb::arg("group_offsets"), nb::arg("group_columns"),
              nb::arg("donors"), nb::arg("scale"), nb::arg("n_threads"),

@@ -43,8 +43,13 @@ inline void over_blocks(std::size_t n_trees, unsigned n_threads, Monitor& monito
   });
 }
 
-inline void add(std::int64_t& total, std::int64_t amount) {
-  std::atomic_ref<std::int64_t>(total).fetch_add(amount, std::memory_order_relaxed);
+// Whole numbers add up to the same in any order, and so for any number of threads.
+inline void add(std::int64_t& total, std::int64_t amount, bool alone = false) {
+  if (alone) {
+    total += amount;
+  } else {
+    std::atomic_ref<std::int64_t>(total).fetch_add(amount, std::memory_order_relaxed);
+  }
 }
 
 }  // namespace duramen

@@ -98,11 +98,13 @@ class LossSink {
 class BallotSink {
  public:
   BallotSink(const ForestView& forest, const Truth& truth, const std::vector<std::uint32_t>& slots,
-             double scale, Ballots& ballots)
+             std::size_t n_wanted, double scale, bool alone, Ballots& ballots)
       : width_(forest.n_values),
         truth_(truth),
         slots_(slots),
+        n_wanted_(n_wanted),
         scale_(scale),
+        alone_(alone),
         leaves_(forest),
         ballots_(ballots) {}
 
@@ -136,15 +138,18 @@ class BallotSink {
 
   bool wants(std::uint32_t group) const { return slots_[group] != kUnwanted; }
   void start_group(std::uint32_t group) {
-    changes_ = &ballots_.changes[slots_[group] * truth_.n_rows * width_];
+    next_ = &ballots_.changes[slots_[group] * truth_.n_rows * width_];
   }
-  void start_repeat() {}
+  void start_repeat() {
+    changes_ = next_;
+    next_ += n_wanted_ * truth_.n_rows * width_;
+  }
   void change(std::uint32_t position, std::size_t node, double) {
     std::int64_t* votes = changes_ + rows_[position] * width_;
     const std::int64_t* before = &steps_[before_[position] * width_];
     const std::int64_t* after = &steps_[leaves_.number(node) * width_];
     for (std::size_t k = 0; k < width_; ++k) {
-      if (after[k] != before[k]) add(votes[k], after[k] - before[k]);
+      if (after[k] != before[k]) add(votes[k], after[k] - before[k], alone_);
     }
   }
   void end_repeat(double) {}
@@ -154,10 +159,13 @@ class BallotSink {
   std::size_t width_;
   const Truth& truth_;
   const std::vector<std::uint32_t>& slots_;
+  std::size_t n_wanted_;
   double scale_;
+  bool alone_;
   Leaves leaves_;
   Ballots& ballots_;
   std::int64_t* changes_ = nullptr;
+  std::int64_t* next_ = nullptr;  // of the next repeat
   std::vector<std::uint32_t> rows_;
   std::vector<std::size_t> before_;
   std::vector<std::int64_t> steps_;  // leaf by value: a vote, or what it holds times scale
@@ -195,28 +203,19 @@ class Replacing {
     const std::size_t width = forest_.n_values;
     for (std::uint32_t i = 0; i < chosen_.size(); ++i) {
       const std::int64_t* own = at(paths_.leaf(i));
-      for (std::size_t k = 0; k < width; ++k) count(result_.sums[i * width + k], own[k]);
+      for (std::size_t k = 0; k < width; ++k) add(result_.sums[i * width + k], own[k], alone_);
       find_turns(i);
       for (const std::uint32_t turned : turned_) {
         const std::uint32_t group = turned / static_cast<std::uint32_t>(replacements_.n_draws);
         const std::int64_t* other = at(leaf_after(turned, group, i));
         std::int64_t* changes = &result_.changes[(group * chosen_.size() + i) * width];
-        for (std::size_t k = 0; k < width; ++k) count(changes[k], other[k] - own[k]);
+        for (std::size_t k = 0; k < width; ++k) add(changes[k], other[k] - own[k], alone_);
       }
     }
   }
 
  private:
   static constexpr std::uint32_t kNone = 0xFFFFFFFFU;
-
-  // Whole numbers add up to the same in any order, and so for any number of threads.
-  void count(std::int64_t& total, std::int64_t amount) const {
-    if (alone_) {
-      total += amount;
-    } else {
-      add(total, amount);
-    }
-  }
 
   const std::int64_t* at(std::size_t node) const {
     return &scaled_[leaves_.number(node) * forest_.n_values];
@@ -338,14 +337,15 @@ Ballots permuted_ballots(const ForestView& forest, const Rows& rows, const Truth
   for (std::size_t i = 0; i < wanted.size(); ++i) slots[wanted[i]] = static_cast<std::uint32_t>(i);
   Permutations asked = permutations;
   asked.place = slots.data();
+  asked.n_wanted = wanted.size();
   Ballots ballots;
   ballots.trees.assign(truth.n_rows, 0);
   ballots.votes.assign(truth.n_rows * forest.n_values, 0);
-  ballots.changes.assign(wanted.size() * ballots.votes.size(), 0);
+  ballots.changes.assign(asked.n_repeats * wanted.size() * ballots.votes.size(), 0);
   over_blocks(forest.n_trees, n_threads, monitor, [&] {
     return [walk = Walk<Rows>(forest, rows, truth.n_rows, groups, asked, rows.table.n_columns),
-            sink = BallotSink(forest, truth, slots, scale, ballots)](std::size_t block,
-                                                                     std::size_t tree) mutable {
+            sink = BallotSink(forest, truth, slots, wanted.size(), scale, n_threads == 1, ballots)](
+               std::size_t block, std::size_t tree) mutable {
       sink.start_block(block);
       walk.tree(tree, sink);
     };

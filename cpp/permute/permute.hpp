@@ -44,10 +44,11 @@ struct Permutations {
   std::uint32_t first_repeat = 0;
   std::uint32_t n_repeats = 1;
   bool every = false;  // the mean over all permutations instead of drawn ones
-  // The row that lends its values to each row, in all trees, of the group at a place; null: drawn
-  // for each tree.
+  // The row that lends its values to each row, in all trees, by repeat and place of the group;
+  // null: drawn for each tree.
   const std::uint32_t* donors = nullptr;
   const std::uint32_t* place = nullptr;  // of each group
+  std::size_t n_wanted = 0;              // groups that have a place
   std::uint64_t seed = 0;
   Condition condition = Condition::none;
   const std::uint8_t* associated = nullptr;  // column by column, for Condition::given
@@ -95,11 +96,11 @@ Losses permutation_losses(const ForestView& forest, const Rows& rows, const Trut
 struct Ballots {
   std::vector<std::uint32_t> trees;   // per row: trees that it is sent down
   std::vector<std::int64_t> votes;    // row by value
-  std::vector<std::int64_t> changes;  // wanted group by row by value: after less before
+  std::vector<std::int64_t> changes;  // repeat by wanted group by row by value: after less before
 };
 
-// What the forest as a whole says of every row, before and after one permutation (first_repeat) of
-// the wanted groups: sums of what the leaves hold in steps of 1 / scale, or votes if it is 0.
+// What the forest as a whole says of every row, before and after each permutation of the wanted
+// groups: sums of what the leaves hold in steps of 1 / scale, or votes if it is 0.
 template <class Rows>
 Ballots permuted_ballots(const ForestView& forest, const Rows& rows, const Truth& truth,
                          const Groups& groups, const Permutations& permutations,

@@ -144,6 +144,7 @@ class Walk {
        const Permutations& permutations, std::size_t n_columns)
       : forest_(forest),
         n_rows_(n_rows),
+        groups_(groups),
         permutations_(permutations),
         entries_(groups, n_columns),
         paths_(rows),
@@ -224,7 +225,11 @@ class Walk {
       }
       sink.start_repeat();
       const std::uint32_t* lent = permutations_.donors;
-      if (lent != nullptr) lent += permutations_.place[group] * n_rows_;
+      if (lent != nullptr) {  // copied in order, which waits less than reading here and there
+        lent += (r * permutations_.n_wanted + permutations_.place[group]) * n_rows_;
+        pool_.assign(lent, lent + n_rows_);
+        lent = pool_.data();
+      }
       const auto donor_of = [&](std::uint32_t position) {
         if (lent != nullptr) return lent[position];
         const std::uint32_t cell = cells.of[position];
@@ -236,8 +241,12 @@ class Walk {
         const auto change = [&](std::uint32_t position, std::size_t leaf) {
           sink.change(position, leaf, weight);
         };
-        batch_.replace(
-            [&](std::uint32_t column) { return entries_.membership().holds(group, column); });
+        if (groups_.offsets == nullptr) {
+          batch_.replace(&group, &group + 1);
+        } else {
+          batch_.replace(groups_.columns + groups_.offsets[group],
+                         groups_.columns + groups_.offsets[group + 1]);
+        }
         for (const std::uint32_t node : entries_.of(group)) {
           const Staying<Rows> stays(paths_, entries_, node);
           for (const std::uint32_t* i = paths_.begin(node); i != paths_.end(node); ++i) {
@@ -276,6 +285,7 @@ class Walk {
 
   const ForestView& forest_;
   std::size_t n_rows_;
+  const Groups& groups_;
   const Permutations& permutations_;
   Entries entries_;
   Paths<Rows> paths_;

@@ -20,7 +20,8 @@ from tests.grid import one_test
 import duramen as dm
 from duramen import importances
 from duramen.forests.growth import bag
-from duramen.forests.prediction import predict, rows_of
+from duramen.forests.prediction import leaves, predict, rows_of, with_interval_codes
+from duramen.importances.arguments import trees_of
 
 N = 90
 
@@ -108,6 +109,42 @@ def test_values_that_round_to_a_threshold_take_its_side(model):
     )
     coded = predictions(forest, dm.encode(X))
     assert coded.ravel().tolist() == pytest.approx(model.predict(X), abs=1e-12)
+
+
+@one_test
+@pytest.mark.parametrize("missing", [False, True])
+@pytest.mark.parametrize("as_table", [False, True])
+def test_intervals_between_thresholds_lead_rows_to_the_leaves_of_their_values(missing, as_table):
+    X, y = numbers(missing)
+    new = np.vstack([numbers(missing, seed=4)[0], np.full(5, -1e9), np.full(5, 1e9)])
+    frame = pd.DataFrame(X).rename(columns=str).assign(c=pd.Categorical(classes(y)))
+    held_out = (
+        pd.DataFrame(new)
+        .rename(columns=str)
+        .assign(c=pd.Categorical(np.resize(["mid", "low"], len(new))))
+    )
+    categorical = dm.RandomForestRegressor(5, random_state=0).fit(frame, y).forest_
+    for forest, rows in (
+        (trees_of(RandomForestRegressor(5, random_state=0).fit(X, y), "mda"), new),
+        (dm.ExtraTreesRegressor(5, random_state=0).fit(X, y).forest_, new),
+        (categorical, held_out),
+    ):
+        table = dm.encode(rows) if as_table else rows
+        recoded, codes = with_interval_codes(forest, table, "mda")
+        assert recoded.schema is codes.schema
+        assert codes.n_codes().max() <= forest.n_nodes
+        values = rows_of(forest, rows, "forest", "predict")
+        assert np.array_equal(leaves(recoded, codes), leaves(forest, values))
+
+
+def test_categories_that_the_forest_never_saw_keep_their_rows_as_they_are():
+    X, y = numbers()
+    frame = pd.DataFrame(X).rename(columns=str).assign(c=pd.Categorical(classes(y)))
+    forest = dm.RandomForestRegressor(5, random_state=0).fit(frame, y).forest_
+    new = frame.assign(c="other")
+    assert with_interval_codes(forest, new, "mda")[0] is forest
+    with pytest.raises(ValueError, match="categories that the forest never saw"):
+        importances.mda(forest, new, y, rows=None)
 
 
 # --- measures ------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -13,7 +14,7 @@ from duramen.data.learning_sets import table_of
 from duramen.data.schema import default_names
 from duramen.forests.settings import GrowthSettings
 from duramen.forests.structure import ARRAY_TYPES, MISSING_FIRST, ORDERED, joined
-from duramen.support.arrays import FloatArray
+from duramen.support.arrays import FloatArray, IntArray
 from duramen.support.checks import is_integer
 from duramen.support.provenance import fingerprint
 from duramen.support.text import quoted
@@ -126,41 +127,70 @@ def forest_fields(model: Any, table: EncodedTable | None, function: str) -> dict
 
 
 def _arrays(tree: Any, is_classifier: bool, origin: float) -> dict[str, NDArray[Any]]:
-    """Return the arrays of one tree, its nodes in an order in which siblings are neighbors.
-
-    scikit-learn numbers a node before its children. The children of the r-th inner node get the
-    numbers 2r + 1 and 2r + 2, which are larger than its own.
-    """
-    left, is_inner = tree.children_left, tree.children_left >= 0
-    order = np.zeros(tree.node_count, dtype=np.int64)
-    order[1::2], order[2::2] = left[is_inner], tree.children_right[is_inner]
-    number = np.where(is_inner, 2 * np.cumsum(is_inner) - 1, np.cumsum(~is_inner) - 1)
+    """Return the arrays of one tree."""
+    is_inner = tree.children_left >= 0
     values = tree.value[~is_inner, 0, :]
     values = values / values.sum(axis=1, keepdims=True) if is_classifier else values - origin
+    return tree_arrays(
+        tree.children_left,
+        tree.children_right,
+        feature=tree.feature,
+        threshold=in_float64(tree.threshold),
+        split=ORDERED + MISSING_FIRST * (tree.missing_go_to_left != 0),
+        rows=tree.n_node_samples,
+        weight=tree.weighted_n_node_samples,
+        impurity=np.maximum(tree.impurity, 0.0),  # rounding goes below
+        leaf_values=values,
+    )
+
+
+def tree_arrays(
+    left: NDArray[Any],
+    right: NDArray[Any],
+    *,
+    feature: NDArray[Any],
+    threshold: FloatArray,
+    split: NDArray[Any],
+    rows: NDArray[Any],
+    weight: FloatArray,
+    impurity: FloatArray,
+    leaf_values: FloatArray,
+    cut: NDArray[Any] | None = None,
+    pool: Sequence[int] | NDArray[Any] = (),
+) -> dict[str, NDArray[Any]]:
+    """Return the arrays of one tree, its nodes in an order in which siblings are neighbors.
+
+    `left` and `right` are the children of each node, below 0 at a leaf, and come after it. The
+    children of the r-th inner node get the numbers 2r + 1 and 2r + 2, which are larger than its
+    number. `leaf_values` are those of the leaves alone, in their order; the other arrays have an
+    entry for each node, of which those of splits are read at inner nodes.
+    """
+    is_inner = left >= 0
+    order = np.zeros(len(left), dtype=np.int64)
+    order[1::2], order[2::2] = left[is_inner], right[is_inner]
+    number = np.where(is_inner, 2 * np.cumsum(is_inner) - 1, np.cumsum(~is_inner) - 1)
     inner = is_inner[order]
-    missing_first = inner & (tree.missing_go_to_left[order] != 0)
-    n_leaves = len(values)
     arrays = {
-        "offsets": np.array([0, tree.node_count]),
-        "leaf_offsets": np.array([0, n_leaves]),
-        "pool_offsets": np.array([0, 0]),
-        "feature": np.where(inner, tree.feature[order], -1),
+        "offsets": np.array([0, len(left)]),
+        "leaf_offsets": np.array([0, len(leaf_values)]),
+        "pool_offsets": np.array([0, len(pool)]),
+        "feature": np.where(inner, feature[order], -1),
         "child": number[order],
-        "cut": np.zeros(tree.node_count),
-        "threshold": np.where(inner, _in_float64(tree.threshold[order]), np.nan),
-        "split": ORDERED + MISSING_FIRST * missing_first,
-        "pool": np.empty(0),
-        "rows": tree.n_node_samples[order],
+        "cut": np.zeros(len(left)) if cut is None else cut[order],
+        "threshold": np.where(inner, threshold[order], np.nan),
+        "split": np.where(inner, split[order], ORDERED),
+        "pool": np.asarray(pool),
+        "rows": rows[order],
         "node_degree": np.empty(0),
-        "node_weight": tree.weighted_n_node_samples[order],
-        "impurity": np.maximum(tree.impurity[order], 0.0),  # rounding goes below
-        "leaf_values": values,
+        "node_weight": weight[order],
+        "impurity": impurity[order],
+        "leaf_values": leaf_values,
     }
     return {name: np.ascontiguousarray(array, ARRAY_TYPES[name]) for name, array in arrays.items()}
 
 
-def _in_float64(threshold: FloatArray) -> FloatArray:
-    """Return thresholds that split numbers as scikit-learn does, which rounds to float32.
+def in_float64(threshold: FloatArray) -> FloatArray:
+    """Return thresholds that tell numbers as scikit-learn does, which rounds them to float32.
 
     A number rounds to f or below, the largest float32 up to the threshold, if it lies below the
     middle between f and the next float32; the middle itself rounds to the one of even mantissa.
@@ -196,33 +226,54 @@ def _schema(
                 f"order: column {j} is {quoted(table.names[j])}, and was {quoted(names[j])}."
             )
         names, named = table.names, True
-    inner = np.flatnonzero(arrays["feature"] >= 0)
+    columns, splits = _splits_of(arrays)
+    if table is not None:
+        values = [table.values(j) for j in columns]
+        least = [arrays["threshold"][nodes].min() for nodes in splits]
+        if all(own.size and own[0] <= low for own, low in zip(values, least, strict=True)):
+            for nodes, own in zip(splits, values, strict=True):
+                cuts = np.searchsorted(own, arrays["threshold"][nodes], side="right") - 1
+                arrays["cut"][nodes] = cuts
+            schema = table.schema.with_values_of(np.zeros(p, dtype=np.bool_))
+            return replace(schema, names=names, named=named)
+    return interval_schema(arrays, names, named, {})
+
+
+def _splits_of(arrays: dict[str, NDArray[Any]]) -> tuple[list[int], list[IntArray]]:
+    """Return the columns with thresholds, and the nodes that split on each of them by one."""
+    inner = np.flatnonzero((arrays["feature"] >= 0) & ~np.isnan(arrays["threshold"]))
     inner = inner[np.argsort(arrays["feature"][inner], kind="stable")]
     columns, starts = np.unique(arrays["feature"][inner], return_index=True)
-    splits = np.split(inner, starts[1:]) if len(inner) else []
-    thresholds = [np.unique(arrays["threshold"][nodes]) for nodes in splits]
-    values = thresholds
-    if table is not None:
-        values = [table.values(j) for j in columns.tolist()]
-        pairs = zip(values, thresholds, strict=True)
-        if not all(own.size and own[0] <= least[0] for own, least in pairs):
-            table, values = None, thresholds
-    for nodes, own in zip(splits, values, strict=True):
-        arrays["cut"][nodes] = np.searchsorted(own, arrays["threshold"][nodes], side="right") - 1
-    if table is not None:
-        schema = table.schema.with_values_of(np.zeros(p, dtype=np.bool_))
-        return replace(schema, names=names, named=named)
+    return columns.tolist(), np.split(inner, starts[1:]) if len(inner) else []
+
+
+def interval_schema(
+    arrays: dict[str, NDArray[Any]],
+    names: tuple[str, ...],
+    named: bool,
+    labels: Mapping[int, NDArray[Any]],
+) -> Schema:
+    """Set the cuts of trees to codes that number the intervals between the thresholds of a column.
+
+    Returned are the columns that have these codes; those with `labels` are nominal.
+    """
+    p = len(names)
     counts = np.full(p, 2, dtype=np.int64)  # a column without a threshold may vary, too
-    counts[columns] = [len(own) + 1 for own in thresholds]
+    for j, nodes in zip(*_splits_of(arrays), strict=True):
+        ends, arrays["cut"][nodes] = np.unique(arrays["threshold"][nodes], return_inverse=True)
+        counts[j] = len(ends) + 1
+    sizes, missing = np.zeros(p, dtype=np.int64), np.zeros(p, dtype=np.uint8)
+    for j, categories in labels.items():
+        sizes[j], missing[j] = len(categories), 1
     return Schema(
         names=names,
         named=named,
-        kinds=("numeric",) * p,
-        cut_values=np.empty(0),
-        value_offsets=np.zeros(p + 1, dtype=np.int64),
-        labels={},
-        missing=np.zeros(p, dtype=np.uint8),
-        counts=counts,
+        kinds=tuple("nominal" if j in labels else "numeric" for j in range(p)),
+        cut_values=np.concatenate([np.arange(float(size)) for size in sizes]),
+        value_offsets=np.cumsum(np.append(0, sizes)),
+        labels=labels,
+        missing=missing,
+        counts=np.where(missing == 1, sizes, counts),
     )
 
 

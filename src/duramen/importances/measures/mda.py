@@ -12,7 +12,7 @@ from duramen.data import SurvivalTarget
 from duramen.data.memory import require_memory
 from duramen.data.sources import names_of, table_like
 from duramen.forests.forest import AnyForest, Forest, TreeStream
-from duramen.forests.prediction import concordance
+from duramen.forests.prediction import concordance, with_interval_codes
 from duramen.forests.sklearn_models import is_readable
 from duramen.importances.arguments import (
     Sample,
@@ -174,6 +174,8 @@ def mda(
             'mda: votes="predictor" is for classes or numbers with rows=None, where every row goes '
             f"down every tree, got rows={rows!r} for {forest.target_class.words}."
         )
+    if rows is None and isinstance(forest, Forest):
+        forest, X = with_interval_codes(forest, X, "mda")
     sample = sample_of(forest, X, y, rows, "mda")
     names, members = grouped(forest, feature_groups, "mda")
     seed = seed_of(forest, random_state)
@@ -336,8 +338,8 @@ def _of_predictor(
 
 # --- MDA of a forest as a whole: its votes on every row before and after a permutation ------------
 
-# Votes that are held in memory at a time: 64 MiB of float64.
-_BLOCK = 8_000_000
+# Votes that are held in memory at a time: 128 MiB of int64.
+_BLOCK = 16_000_000
 
 
 def _of_ensemble(
@@ -355,9 +357,10 @@ def _of_ensemble(
     used = columns.astype(np.int64)
     if groups is not None:
         used = np.flatnonzero([np.isin(group, columns).any() for group in groups])
-    step = max(1, _BLOCK // (len(sample.target) * forest.n_values))
+    size = repeats * len(sample.target) * forest.n_values
+    step = max(1, _BLOCK // size)
     require_memory(
-        16 * min(step, len(used)) * len(sample.target) * forest.n_values,
+        8 * min(step, len(used)) * size,
         what=f"the votes on {len(sample.target)} rows for {min(step, len(used))} features",
         function="mda",
         hint='use votes="tree"',
@@ -367,40 +370,46 @@ def _of_ensemble(
     by_vote = forest.classes is not None and votes == "ensemble"
     scale = 1.0 if by_vote or reach == 0.0 else float(2.0 ** (61 - np.ceil(np.log2(reach))))
     drops = np.zeros((repeats, forest.n_features if groups is None else len(groups)))
-    for repeat in range(repeats):
-        for start in range(0, len(used), step):
-            measured = used[start : start + step]
-            donors = None
-            if votes == "predictor":
-                order = np.arange(len(sample.target), dtype=np.uint32)
-                seeds = ([seed, repeat, group] for group in measured.tolist())
-                donors = np.array([np.random.default_rng(own).permutation(order) for own in seeds])
-            # Of each row (n,) the trees that it is sent down, (n, C) those that vote for each
-            # class, or the sums of their predictions, and (G, n, C) what a permutation of each
-            # group adds.
-            trees, votes_of, changes = _kernel.permuted_ballots(
-                *kernel_inputs(forest, sample),
-                permutations(seed, first_repeat=repeat, feature_groups=groups, donors=donors),
-                measured.astype(np.uint32),
-                0.0 if by_vote else scale,
-                n_threads,
-            )
-            seen = trees > 0
-            if not seen.any():
-                raise ValueError("mda: no row is out of bag for any tree. Hint: grow more trees.")
-            target, n_trees = sample.target[seen], trees[seen][:, np.newaxis]
-            ballots = votes_of[seen] / scale
-            before = (ballots / n_trees)[np.newaxis]
-            after = (ballots + changes[:, seen] / scale) / n_trees  # equal counts stay so
-            drops[repeat, measured] = _score(score, before, target) - _score(score, after, target)
+    for start in range(0, len(used), step):
+        measured = used[start : start + step]
+        donors = None
+        if votes == "predictor":
+            donors = np.empty((repeats * len(measured), len(sample.target)), dtype=np.uint32)
+            draws = ((repeat, group) for repeat in range(repeats) for group in measured.tolist())
+            for i, (repeat, group) in enumerate(draws):
+                random = np.random.default_rng([seed, repeat, group])
+                donors[i] = random.permutation(len(sample.target))
+        # Of each row (n,) the trees that it is sent down, (n, C) those that vote for each class, or
+        # the sums of their predictions, and (repeats, G, n, C) what permutations of each group add.
+        trees, votes_of, changes = _kernel.permuted_ballots(
+            *kernel_inputs(forest, sample),
+            permutations(seed, repeats, feature_groups=groups, donors=donors),
+            measured.astype(np.uint32),
+            0.0 if by_vote else scale,
+            n_threads,
+        )
+        seen: Any = trees > 0
+        if not seen.any():
+            raise ValueError("mda: no row is out of bag for any tree. Hint: grow more trees.")
+        seen = slice(None) if seen.all() else seen
+        target, n_trees = sample.target[seen], trees[seen][:, np.newaxis]
+        ballots = votes_of[seen] / scale
+        before = _score(score, ballots / n_trees, target)
+        for repeat in range(repeats):
+            for group, change in zip(measured.tolist(), changes[repeat], strict=True):
+                after = (ballots + change[seen] / scale) / n_trees  # equal counts stay so
+                drops[repeat, group] = before - _score(score, after, target)
     return drops
 
 
-def _score(score: str, predicted: FloatArray, target: NDArray[Any]) -> FloatArray:
-    """Return the score of predictions (G, n, C), fractions of votes for classes, shape (G,)."""
+def _score(score: str, predicted: FloatArray, target: NDArray[Any]) -> float:
+    """Return the score of predictions (n, C), fractions of votes for classes."""
     if score == "concordance":
-        survival = SurvivalTarget.of_codes(target)
-        return np.array([concordance(survival, risks[:, 0]) for risks in predicted])
+        return concordance(SurvivalTarget.of_codes(target), predicted[:, 0])
     if score == "neg_mean_squared_error":
-        return np.array([-np.mean((numbers[:, 0] - target) ** 2) for numbers in predicted])
-    return np.asarray((predicted.argmax(axis=2) == target).mean(axis=1))
+        return float(-np.mean((predicted[:, 0] - target) ** 2))
+    if predicted.shape[1] == 2:
+        votes: NDArray[Any] = predicted[:, 1] > predicted[:, 0]  # faster than argmax
+    else:
+        votes = predicted.argmax(axis=1)
+    return float(np.count_nonzero(votes == target) / len(target))
