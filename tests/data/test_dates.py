@@ -72,7 +72,7 @@ def test_types_of_dates_are_days_since_the_first(name, frame):
     data = dm.read(frame, Y)
     assert data.table.column_values(0).tolist() == SINCE.tolist()
     assert "read as days since the first, 19" in data.provenance.findings[0].message
-    assert data.provenance.dates["day"].label(SINCE[5]) == str(DAYS[5].date())
+    assert data.table.dates["day"].label(SINCE[5]) == str(DAYS[5].date())
 
 
 def test_missing_dates_stay_missing():
@@ -192,7 +192,7 @@ def test_new_rows_are_read_as_the_table_was():
     values = zip(columns["feature"], columns["value"], strict=True)
     shown = [value for name, value in values if name == "day"]
     assert shown == [str(day.date()) for day in DAYS[30:34]]
-    how = dm.read(frame, Y).provenance.dates["day"]
+    how = dm.read(frame, Y).table.dates["day"]
     column = arrow_of(nw.from_native(frame[30:34]), "day")
     assert how.numbers_of(column, "day").tolist() == SINCE[30:34].tolist()
     new = frame[:2].assign(day="2000-01-01")

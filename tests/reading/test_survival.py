@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from tests.cli.commands import done, duramen
+from tests.grid import one_test
 
 import duramen as dm
 from duramen.data.survival import event_indicators, risk_intervals
@@ -160,3 +161,64 @@ def test_the_command_names_the_option(tmp_path):
     result = duramen("rank", tmp_path / "t.csv", "--target", "months", "--event", "status")
     assert result.exit_code == 2
     assert "--event-of-interest names the value" in result.stderr
+
+
+def test_dates_of_entry_and_event_are_days_between_them(tmp_path):
+    random = np.random.default_rng(3)
+    start = np.datetime64("2010-02-20") + random.integers(0, 900, 60).astype("m8[D]")
+    days = random.integers(0, 700, 60)
+    frame = pd.DataFrame({"begin": start, "end": start + days.astype("m8[D]"), "x": range(60)})
+    frame["dead"] = np.arange(60) % 2
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    german = frame.assign(**{n: frame[n].dt.strftime("%d.%m.%Y") for n in ("begin", "end")})
+    with pytest.warns(UserWarning, match="pack: columns 'begin', 'end' have dates"):
+        dm.pack(tmp_path / "a.csv", tmp_path / "store")
+    for source in (frame, german, tmp_path / "a.csv", tmp_path / "store"):
+        options = {"event": "dead", "entry": "begin", "keep_identifiers": True}
+        data = dm.read(source, "end", **options)
+        assert data.names == ("x",)
+        assert data.target.labels["time"].tolist() == days.tolist()
+        assert not data.target.truncated
+        assert "times are days since begin of each row" in notes(data)
+    for missing in ({"missing": "drop"}, {"drop_missing_target": True}):
+        gaps = frame.astype({"dead": float})
+        gaps.loc[3, "begin"], gaps.loc[5, "dead"] = None, np.nan
+        with pytest.raises(ValueError, match="entry='begin' is missing in 1 of 60 rows, first in"):
+            dm.read(gaps, "end", **options)
+        assert dm.read(gaps, "end", **options, **missing).n_rows == 58
+    with pytest.raises(ValueError, match="'dead' is missing in 1 of 60 rows"):
+        dm.read(gaps.assign(begin=frame["begin"]), "end", **options)
+
+
+def test_intervals_of_a_person_count_from_the_first_one():
+    texts = ["2020-01-01", "2020-03-01", "2020-06-01", "2021-01-01", "2021-01-11", "2021-02-01"]
+    rows = {"start": [*texts[:2], *texts[3:5]], "stop": [*texts[1:3], *texts[4:]]}
+    frame = pd.DataFrame(rows | {"person": [1, 1, 2, 2], "dead": [0, 1, 0, 1], "x": [1, 2, 3, 4]})
+    more = pd.concat([frame.assign(person=frame["person"] + 2 * k) for k in range(8)])
+    options = {"event": "dead", "entry": "start", "groups": "person"}
+    data = dm.read(more.reset_index(drop=True), "stop", **options)
+    assert data.target.labels["time"][:4].tolist() == [60, 152, 10, 31]
+    assert data.target.labels["entry"][:4].tolist() == [0, 60, 0, 10]
+    of_families = more.assign(stop="2022-01-01").reset_index(drop=True)
+    assert not dm.read(of_families, "stop", **options).target.truncated
+
+
+@one_test
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        ({"end": "2020-05-01"}, "entry=NAME names the column of the date from which each row was"),
+        ({"end": "2020-05-01", "begin": 3}, "target='end' has dates, but entry='begin' has not"),
+        ({"end": 3, "begin": "2020-05-01"}, "entry='begin' has dates, but target='end' has not"),
+        (
+            {"end": "2020-05-01", "begin": "2020-05-03"},
+            "target='end' is before entry='begin' in 40 of 40 rows, first in row 0: 2020-05-01 and "
+            "2020-05-03",
+        ),
+    ],
+)
+def test_dates_of_survival_that_do_not_go_together(columns, message):
+    frame = pd.DataFrame({"x": range(40), "dead": [0, 1] * 20, **columns})
+    entry = {"entry": "begin"} if "begin" in columns else {}
+    with pytest.raises(ValueError, match=message):
+        dm.read(frame, "end", event="dead", **entry)

@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from duramen.analyses.execution import Execution
 from duramen.data import Finding
+from duramen.data.dates import DateOrder
 from duramen.findings.table import of_names
 from duramen.io.formats.format import READING
 from duramen.io.store.column_store import ColumnStore, open_store
@@ -47,6 +48,7 @@ def pack(
     samples_id: str | None = None,
     samples_match: Literal["exact", "fold", "position"] = "exact",
     categorical: Sequence[str] = (),
+    date_order: DateOrder = "auto",
     as_text: Sequence[str] = (),
     na_values: Sequence[str] = (),
     decimal: str | None = None,
@@ -92,9 +94,12 @@ def pack(
         signs such as . and -, an X before a digit, and leading zeros; or by position, in the order
         of both files.
     categorical : list of str
-        Column of numbers to treat as categorical.
+        Column of numbers or dates to treat as categorical.
+    date_order : {"auto", "day-first", "month-first"}
+        Order of day and month in dates such as 03/04/2024; auto decides by the dates of the column.
     as_text : list of str
-        Column of text to leave as it is: numbers with units and the like are not read as numbers.
+        Column of text to leave as it is: dates, numbers with units and the like are not read as
+        numbers.
     na_values : list of str
         Additional word for a missing value in CSV and TSV files, such as '?'.
     decimal : str, optional
@@ -139,7 +144,7 @@ def pack(
     MemoryError
         If a column takes more memory than there is; one that takes more than `memory` warns.
     TypeError
-        If a column holds dates, nested values or mixed types.
+        If a column holds nested values or mixed types.
     OSError
         If the source cannot be read, or the folder cannot be made or written, as on a full disk.
 
@@ -176,7 +181,12 @@ def pack(
         """Write the report of a command into the store before it takes its place."""
         execution.seconds["pack"] = round(time.perf_counter() - start, 4)
         store, settings = open_store(folder), dict[str, Any]()
-        for name in (*_RECORDED, *READING, "memory"):  # files by name, no defaults of reading
+        for name in (
+            *_RECORDED,
+            "date_order",
+            *READING,
+            "memory",
+        ):  # files by name, no defaults of reading
             value, default = arguments[name], signature(pack).parameters[name].default
             if name in ("samples", "categorical", "memory") or value != default:
                 value = list(value) if isinstance(value, tuple) else value
@@ -204,6 +214,7 @@ def pack(
         reading=reading,
         memory=memory,
         overwrite=overwrite,
+        date_order=date_order,
         n_jobs=n_jobs,
         verbose=verbose,
         finishing=None if finish is None else finishing,

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from duramen.data.provenance import Finding, columns, dropping
 from duramen.data.text_numbers import is_missing_word
+from duramen.results.archive import Savable
 from duramen.results.summary import counted
 from duramen.support.arrays import FloatArray
 from duramen.support.arrow import is_text, nw, pa, pc
@@ -37,11 +38,16 @@ _CLOCK = (
 _AFTER = rf"(?:(?:t|,?\s+){_CLOCK}\s*(?P<zone>z|utc|gmt|[+-]\d\d:?\d\d)?)?"
 _YEAR, _MONTH, _DAY = r"(?P<year>\d{4})", r"(?P<month>\d{1,2})", r"(?P<day>\d{1,2})"
 _ANY_YEAR = r"(?P<year>\d{4}|\d\d)"
-_NUMBERS, _TIME, _MONTHLY = "numbers", "time", "year and month"
+_MOST_TICKS = 6
+_SECONDS = (1, 5, 15, 60, 300, 900, 3600, 3 * 3600, 6 * 3600, 24 * 3600)  # between two ticks
+_YEARS = [(step * power, "Y") for power in (1, 10, 100, 1000) for step in (1, 2, 5)]
+_CALENDAR = ((1, "D"), (2, "D"), (7, "D"), (14, "D"), (1, "M"), (3, "M"), (6, "M"), *_YEARS)
+_UNITS = {"days": np.timedelta64(1, "D"), "seconds": np.timedelta64(1, "s")}
+_ISO, _NUMBERS, _TIME, _MONTHLY = "year, month, day", "numbers", "time", "year and month"
 _FORMS = {
     form: re.compile(rf"\s*{pattern}\s*", re.IGNORECASE | re.ASCII)
     for form, pattern in {
-        "year, month, day": rf"{_YEAR}(?P<sign>[-/.]){_MONTH}(?P=sign){_DAY}{_AFTER}",
+        _ISO: rf"{_YEAR}(?P<sign>[-/.]){_MONTH}(?P=sign){_DAY}{_AFTER}",
         _NUMBERS: rf"{_DAY}(?P<sign>[-/.]){_MONTH}(?P=sign){_ANY_YEAR}{_AFTER}",
         "day, month, year": rf"{_DAY}[-/. ]*{_NAME}[-/, ]*{_ANY_YEAR}{_AFTER}",
         "month, day, year": rf"{_NAME}[-/ ]*{_DAY}(?:st|nd|rd|th)?[-/, ]+{_YEAR}{_AFTER}",
@@ -54,7 +60,7 @@ _FORMS = {
 
 
 @dataclass(frozen=True)
-class Dates:
+class Dates(Savable):
     """Conversion of a column of dates or times to numbers.
 
     Attributes
@@ -63,8 +69,8 @@ class Dates:
         Content of the column.
     unit : {"days", "seconds"}
         Unit of the numbers.
-    first : numpy.datetime64 or None
-        Date whose number is 0; None for times of day and durations.
+    first : str
+        Date whose number is 0, in the form of ISO 8601; empty for times of day and durations.
     form : str
         Form of dates in text; empty for a column with a type of dates.
     day_first : bool
@@ -73,22 +79,53 @@ class Dates:
 
     kind: Literal["dates", "times of day", "durations"]
     unit: Literal["days", "seconds"]
-    first: np.datetime64 | None
+    first: str
     form: str = ""
     day_first: bool = True
+
+    def __post_init__(self) -> None:
+        kinds, forms = ("dates", "times of day", "durations"), ("", *_FORMS)
+        if self.kind not in kinds or self.unit not in _UNITS or self.form not in forms:
+            raise ValueError(f"Dates: kind, unit and form must be of a table, got {self}")
+        np.datetime64(self.first or 0, "us")  # or ValueError
 
     @property
     def scale(self) -> str:
         """Return unit and origin of the numbers."""
-        if self.first is None:
+        if not self.first:
             return f"{self.unit}{' since midnight' if self.kind == 'times of day' else ''}"
         return f"{self.unit} since the first, {self.label(0.0)}"
 
     def numbers(self, times: NDArray[Any]) -> FloatArray:
         """Return dates, or durations, in the unit; NaN where missing."""
-        since = times if self.first is None else times - self.first
-        unit = np.timedelta64(1, "D" if self.unit == "days" else "s")
-        return np.asarray(since / unit, dtype=np.float64)
+        since = times - np.datetime64(self.first, "us") if self.first else times
+        return np.asarray(since / _UNITS[self.unit], dtype=np.float64)
+
+    def times(self, numbers: FloatArray) -> NDArray[Any]:
+        """Return the dates, or durations, for which numbers stand; NaT where missing."""
+        micros = np.round(numbers * float(_UNITS[self.unit] / np.timedelta64(1, "us")))
+        since = micros.astype("m8[us]")  # NaN becomes NaT
+        return np.datetime64(self.first, "us") + since if self.first else since
+
+    def numbers_from(self, numbers: FloatArray, other: Dates, name: str) -> FloatArray:
+        """Return numbers of a column that is read in another way, such as from another first date.
+
+        Raises
+        ------
+        ValueError
+            If one column holds dates and the other one times of day, or durations.
+        """
+        if (other.kind, other.unit, other.first) == (self.kind, self.unit, self.first):
+            return numbers
+        if other.kind != self.kind:
+            raise ValueError(
+                f"column {quoted(name)} must hold {self.kind}, as in the table, got {other.kind}"
+            )
+        scaled = numbers * float(_UNITS[other.unit] / _UNITS[self.unit])
+        if not self.first:
+            return scaled
+        later = self.numbers(np.array([other.first], dtype="M8[us]"))
+        return np.asarray(scaled + later)
 
     def numbers_of(self, column: Any, name: str) -> FloatArray:
         """Return further values of the column as numbers; NaN where missing.
@@ -98,12 +135,13 @@ class Dates:
         ValueError
             If a value is no date, or one of another form.
         """
-        if self.form and is_text(column.type):
-            read = _read(_words(column), self.form, self.day_first)
+        form = self.form or {"dates": _ISO, "times of day": _TIME}.get(self.kind, "")
+        if form and is_text(column.type):
+            read = _read(_words(column), form, self.day_first)
             if stray := [word for word, time in read.items() if time is None]:
                 raise ValueError(
                     f"column {quoted(name)} must hold {self.kind} in the form of the table "
-                    f"({self.form}), got {quoted(stray[0])}"
+                    f"({form}), got {quoted(stray[0])}"
                 )
             return self.numbers(_times_of_text(column, read))
         if pa.types.is_null(column.type):
@@ -118,11 +156,28 @@ class Dates:
     def label(self, number: float) -> str:
         """Return the date or time of a number as text."""
         since = timedelta(**{self.unit: number})
-        if self.first is None:
+        if not self.first:
             return str(timedelta(seconds=round(since.total_seconds())))
-        moment = self.first + np.timedelta64(since)
+        moment = np.datetime64(self.first, "us") + np.timedelta64(since)
         day = moment.astype("M8[D]")
         return str(day if moment == day else moment.astype("M8[s]")).replace("T", " ")
+
+    def ticks(self, low: float, high: float) -> tuple[list[float], list[str]]:
+        """Return at most six round dates, or times, between two numbers, and their texts."""
+        if self.unit == "seconds":
+            step = next((step for step in _SECONDS if high - low <= 5 * step), (high - low) / 5)
+            places = np.arange(np.ceil(low / step) * step, high + 1e-9, step)
+            return places.tolist(), [*map(self.label, places.tolist())]
+        ends = np.array([self.label(low)[:10], self.label(high)[:10]], dtype="M8[D]")
+        for step, unit in _CALENDAR:
+            first, last = ends.astype(f"M8[{unit}]").astype(np.int64).tolist()
+            numbers = np.arange(first // step * step, last + 1, step)
+            dates = numbers.astype(f"M8[{unit}]")
+            places = self.numbers(dates.astype("M8[us]"))
+            inside = (places >= low) & (places <= high)
+            if np.count_nonzero(inside) <= _MOST_TICKS:
+                break
+        return places[inside].tolist(), dates[inside].astype(str).tolist()
 
 
 def is_date(kind: Any) -> bool:
@@ -131,7 +186,7 @@ def is_date(kind: Any) -> bool:
 
 
 def dates_of(
-    table: Mapping[str, Any], order: DateOrder = "auto"
+    table: Mapping[str, Any], order: DateOrder = "auto", jointly: bool = True
 ) -> tuple[dict[str, tuple[Dates, FloatArray]], list[Finding]]:
     """Read the columns of dates and times of a table as numbers.
 
@@ -146,6 +201,8 @@ def dates_of(
         Arrow arrays of any type by name.
     order : {"auto", "day-first", "month-first"}
         Order of day and month where both are numbers.
+    jointly : bool
+        Whether columns decide about the order in others.
 
     Returns
     -------
@@ -171,7 +228,7 @@ def dates_of(
     for name, column in table.items():
         if is_date(column.type):
             read[name] = _numbered(*_times(column))
-            alike[replace(read[name][0], first=None), ""].append(name)
+            alike[replace(read[name][0], first=""), ""].append(name)
         elif is_text(column.type) and (form := _form_of(column)):
             texts[name] = form, _words(column)
     day_first = {
@@ -179,7 +236,7 @@ def dates_of(
         for name, (form, words) in texts.items()
         if form == _NUMBERS
     }
-    settled = {first for first in day_first.values() if first is not None}
+    settled = {first for first in day_first.values() if jointly and first is not None}
     for name, (form, words) in texts.items():
         first, remark = day_first.get(name, True), ""
         if form == _NUMBERS:
@@ -199,10 +256,10 @@ def dates_of(
         kind: Any = "times of day" if form == _TIME else "dates"
         times = _times_of_text(table[name], moments)
         read[name] = _numbered(kind, times, form, bool(first))
-        alike[replace(read[name][0], first=None), remark].append(name)
-    findings += [
-        _of_dates(names, read[names[0]][0], remark, texts) for (_, remark), names in alike.items()
-    ]
+        alike[replace(read[name][0], first=""), remark].append(name)
+    for (_, remark), names in alike.items():
+        example = texts[names[0]][1][0] if names[0] in texts else ""
+        findings.append(finding_of_dates(names, read[names[0]][0], remark, example))
     return read, findings
 
 
@@ -219,6 +276,30 @@ def arrow_of(frame: nw.DataFrame[Any], name: str) -> Any:
         return None
 
 
+def with_numbers_of_dates(X: Any, dates: Mapping[str, Dates], function: str) -> Any:
+    """Return a data frame with numbers in place of dates, as in the table of `dates`.
+
+    Anything but a data frame is returned as it is.
+
+    Raises
+    ------
+    ValueError
+        If a column does not hold dates as the table does.
+    """
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    if not isinstance(frame, nw.DataFrame):
+        return X
+    try:
+        numbers = {
+            name: how.numbers_of(arrow_of(frame, name), name)
+            for name, how in dates.items()
+            if name in frame.columns
+        }
+    except ValueError as error:
+        raise ValueError(f"{function}: {error}") from None
+    return with_numbers(frame, numbers).to_native()
+
+
 def with_numbers(frame: nw.DataFrame[Any], numbers: Mapping[str, FloatArray]) -> nw.DataFrame[Any]:
     """Return a data frame with numbers in place of some of its columns."""
     backend: Any = frame.implementation
@@ -230,7 +311,7 @@ def with_numbers(frame: nw.DataFrame[Any], numbers: Mapping[str, FloatArray]) ->
 
 
 def frame_with_dates(
-    frame: nw.DataFrame[Any], left: Collection[str], order: DateOrder
+    frame: nw.DataFrame[Any], left: Collection[str], order: DateOrder, jointly: bool = True
 ) -> tuple[nw.DataFrame[Any], dict[str, tuple[Dates, FloatArray]], list[Finding]]:
     """Return a data frame with numbers in place of dates, how each is read, and findings.
 
@@ -247,22 +328,23 @@ def frame_with_dates(
         for name, column in columns.items()
         if name in left and is_date(column.type)
     }
-    read, findings = dates_of({n: of for n, of in columns.items() if n not in left}, order)
+    to_read = {name: column for name, column in columns.items() if name not in left}
+    read, findings = dates_of(to_read, order, jointly)
     numbers = {name: values for name, (_, values) in read.items()}
     return with_numbers(frame, numbers | texts), read, findings
 
 
-def _of_dates(
-    names: Sequence[str], how: Dates, remark: str, texts: Mapping[str, tuple[str, list[str]]]
+def finding_of_dates(
+    names: Sequence[str], how: Dates, remark: str = "", example: str = ""
 ) -> Finding:
-    """Return the finding about columns of dates that are read in one way."""
+    """Return the finding about columns of dates that are read in one way, from text or not."""
     have = "has" if len(names) == 1 else "have"
     scale = how.scale
-    if len(names) > 1 and how.first is not None:
+    if len(names) > 1 and how.first:
         scale = f"{how.unit} since the first of each column"
     hint, text = dropping(names), ""
-    if how.form:
-        text = f" as text, such as {quoted(texts[names[0]][1][0])}{remark}"
+    if example:
+        text = f" as text, such as {quoted(example)}{remark}"
         hint = f"as_text={[*names]!r} keeps the text"
         if "nothing tells" in remark:
             hint = f"date_order='day-first' puts the day first; {hint}"
@@ -390,12 +472,12 @@ def _numbered(
     kind: Any, times: NDArray[Any], form: str = "", day_first: bool = True
 ) -> tuple[Dates, FloatArray]:
     """Return moments, or durations, as numbers: in days, or in seconds within two days."""
-    present, first = times[~np.isnat(times)], None
+    present, first = times[~np.isnat(times)], ""
     day = np.timedelta64(1, "D")
     if kind == "dates":
-        first = present.min() if len(present) else np.datetime64(0, "us")
+        least = present.min() if len(present) else np.datetime64(0, "us")
         in_days = (present == present.astype("M8[D]")).all() or np.ptp(present) >= 2 * day
-        first = first.astype("M8[D]").astype("M8[us]") if in_days else first
+        first = str(least.astype("M8[D]") if in_days else least)
     else:
         in_days = kind == "durations" and (present % day == np.timedelta64(0)).all()
     how = Dates(kind, "days" if in_days else "seconds", first, form, day_first)

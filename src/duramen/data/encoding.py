@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen._kernel import ColumnEncoder
+from duramen.data.dates import with_numbers_of_dates
 from duramen.data.encoded import EncodedTable, SparseColumns
 from duramen.data.memory import require_memory
 from duramen.data.schema import Schema, check_names, default_names, resolve_kinds
@@ -258,6 +259,8 @@ def routing_values(
     for a category that training never saw; NaN for missing. It is X itself where X is such an array
     and all columns are numeric.
     """
+    if schema.dates:
+        X = with_numbers_of_dates(X, schema.dates, function)
     table = X if isinstance(X, EncodedTable) else open_source(X, function)
     names = table.names if table.named else None
     matrix = None if isinstance(table, EncodedTable) or schema.labels else table.matrix
@@ -302,6 +305,8 @@ def routing_values(
             labels, codes = schema.labels.get(j), None
             if isinstance(table, EncodedTable):
                 column, codes = table.values(j), table.codes(j)
+                if name in schema.dates and name in table.dates:
+                    column = schema.dates[name].numbers_from(column, table.dates[name], name)
             else:
                 read = table.column(j, name, function)
                 column = read.labels if isinstance(read, Categories) else read

@@ -152,8 +152,6 @@ class Provenance:
         Places of the columns on the genome, as `ColumnStore.variants`.
     covariates : pyarrow.Table or None
         Covariates, and the column of strata, of which the strata of the rows are made.
-    dates : dict
-        How columns of dates are read as numbers, by name: `duramen.data.dates.Dates`.
     settings : dict
         Parameters of `duramen.read` other than the defaults.
     inspected : bool
@@ -171,7 +169,6 @@ class Provenance:
     annotations: pa.Table | None = None
     variants: pa.Table | None = None
     covariates: pa.Table | None = None
-    dates: dict[str, Any] = field(default_factory=dict)
     settings: dict[str, Any] = field(default_factory=dict)
     inspected: bool = False
 

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen import _kernel
+from duramen.data.dates import Dates
 from duramen.support.arrays import BoolArray, FloatArray, IntArray, ranges
 from duramen.support.checks import places_of
 from duramen.support.text import joined, quoted
@@ -133,6 +134,8 @@ class Schema(KernelOwner):
     counts : ndarray of int64, shape (p,), or None
         Number m_j of distinct values of each column, if the schema lacks the values and labels of
         some columns; None if it has all of them.
+    dates : mapping of str to Dates
+        How the columns of dates and times were read as numbers, by name.
     n_columns : int
         Number p of columns.
     n_values : ndarray of int64, shape (p,)
@@ -154,6 +157,7 @@ class Schema(KernelOwner):
     labels: Mapping[int, NDArray[Any]]
     missing: NDArray[np.uint8]
     counts: IntArray | None = None
+    dates: Mapping[str, Dates] = field(default_factory=dict)
 
     n_columns: int = field(init=False)
     n_values: IntArray = field(init=False)
@@ -180,6 +184,7 @@ class Schema(KernelOwner):
     def take(self, chosen: IntArray) -> Self:
         """Return columns by index, whose values are not copied if they are neighbors."""
         numbers = chosen.tolist()
+        names = tuple([self.names[j] for j in numbers])
         begins, ends = self.value_offsets[chosen], self.value_offsets[chosen + 1]
         if numbers and (begins[1:] == ends[:-1]).all():
             values = self.cut_values[int(begins[0]) : int(ends[-1])]
@@ -187,13 +192,14 @@ class Schema(KernelOwner):
             values = self.cut_values[ranges(begins, ends - begins)]
         return replace(
             self,
-            names=tuple([self.names[j] for j in numbers]),
+            names=names,
             kinds=tuple([self.kinds[j] for j in numbers]),
             cut_values=values,
             value_offsets=np.cumsum(np.append(0, ends - begins)),
             labels={i: self.labels[j] for i, j in enumerate(numbers) if j in self.labels},
             missing=self.missing[chosen],
             counts=None if self.counts is None else self.counts[chosen],
+            dates={name: how for name, how in self.dates.items() if name in names},
         )
 
     def with_values_of(self, columns: BoolArray) -> Schema:
@@ -245,6 +251,7 @@ class Schema(KernelOwner):
             cut_values=np.concatenate([self.cut_values, other.cut_values]),
             value_offsets=np.concatenate([self.value_offsets, last + other.value_offsets[1:]]),
             labels={**self.labels, **{p + j: labels for j, labels in other.labels.items()}},
+            dates={**self.dates, **other.dates},
             missing=np.concatenate([self.missing, other.missing]),
         )
 

@@ -473,5 +473,6 @@ def _effect(
         values=effects,
         classes=class_names(forest),
         missing=missing,
+        dates=forest.schema.dates.get(forest.names[j]),
         metadata=metadata,
     )

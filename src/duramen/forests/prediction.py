@@ -52,6 +52,7 @@ def same_codes(forest: AnyForest, schema: Schema) -> bool:
         or own.kinds != schema.kinds
         or not np.array_equal(own.n_values, schema.n_values)
         or not np.array_equal(own.missing, schema.missing)
+        or any(schema.dates.get(name, how) != how for name, how in own.dates.items())
     ):
         return False
     looked_up = schema.with_values_of(own.has_values)

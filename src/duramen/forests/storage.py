@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import asdict
 from os import PathLike
 from typing import Any, TypeVar
 
@@ -10,6 +11,7 @@ import numpy as np
 
 from duramen import __version__
 from duramen.data import Schema
+from duramen.data.dates import Dates
 from duramen.data.encoded import invalid_values
 from duramen.data.schema import KINDS
 from duramen.forests.settings import GrowthSettings
@@ -250,6 +252,8 @@ def pack(forest: Any) -> tuple[Arrays, dict[str, Any]]:
         "lists": lists,
         **{name: getattr(forest, name) for name in _NUMBERS},
     }
+    if schema.dates:
+        plain["dates"] = {name: asdict(how) for name, how in schema.dates.items()}
     return arrays, plain
 
 
@@ -267,6 +271,7 @@ def unpack(plain: dict[str, Any], stored: Arrays) -> dict[str, Any]:
         kinds=kinds,
         labels={column: arrays[f"labels_{column}"] for column in own},
         counts=arrays["counts"],
+        dates={name: Dates(**how) for name, how in plain.get("dates", {}).items()},
         **{name: arrays[name] for name in _COLUMNS},
     )
     events = None

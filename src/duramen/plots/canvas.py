@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.colors import LinearSegmentedColormap
 
+    from duramen.data.dates import Dates
+
 ON_ACCENT = "#fffffe"
 DASHES = ("-", "--", ":", "-.")
 
@@ -88,20 +90,26 @@ def in_cell(ax: Axes, row: int, column: int, text: str, *, strong: bool, size: f
     ax.text(column + 0.5, row + 0.5, text, ha="center", va="center", fontsize=size, color=color)
 
 
-def robust_limits(ax: Axes, values: FloatArray, axis: Literal["x", "y"] = "x") -> None:
+def robust_limits(
+    ax: Axes, values: FloatArray, axis: Literal["x", "y"] = "x", dates: Dates | None = None
+) -> None:
     """Limit an axis to the bulk of some values, and say in its label how many lie beyond.
 
     Values are beyond that lie more than three times the distance of the 5 % and 95 % quantiles
-    outside of these; without any, the axis stays as it is.
+    outside of these; without any, the axis stays as it is. Numbers that stand for dates have dates
+    on the axis.
     """
     low = float(np.quantile(values, 0.05, method="higher"))
     high = float(np.quantile(values, 0.95, method="lower"))
     reach = 3.0 * (high - low)
     inside = (values >= low - reach) & (values <= high + reach)
-    beyond = int(np.count_nonzero(~inside))
-    if not beyond or reach <= 0:
+    beyond = int(np.count_nonzero(~inside)) if reach > 0 else 0
+    shown = values[inside] if beyond else values
+    first, last = float(shown.min()), float(shown.max())
+    if dates is not None:
+        getattr(ax, f"set_{axis}ticks")(*dates.ticks(first, last))
+    if not beyond:
         return
-    first, last = float(values[inside].min()), float(values[inside].max())
     margin = 0.04 * (last - first)
     note = f"{beyond:,} value{'s' * (beyond > 1)} beyond the axis"
     title = getattr(ax, f"get_{axis}label")()

@@ -28,6 +28,8 @@ from duramen.support.arrays import BoolArray, FloatArray
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from duramen.data.dates import Dates
+
 
 def effect(
     result: FeatureEffect,
@@ -107,7 +109,7 @@ def effect(
         ax.set_xticks(range(len(result)), [label(name, 12) for name in result.labels])
         ax.set_xlim(-0.4, len(result) - 0.6)
     else:
-        robust_limits(ax, result.points)
+        robust_limits(ax, result.points, dates=result.dates)
     return ax
 
 
@@ -128,6 +130,7 @@ def against_target(
     name: str = "feature",
     target_name: str = "target",
     order: Sequence[str] = (),
+    dates: Dates | None = None,
     ax: Axes | None = None,
 ) -> Axes:
     """Draw a feature by class or against a target of numbers, or survival by the feature.
@@ -154,6 +157,9 @@ def against_target(
     order : sequence of str
         Categories of the feature in the order to draw them in, such as that of their effects;
         others follow in alphabetical order.
+    dates : Dates, optional
+        How dates are read as the numbers of the feature, as ``data.table.dates`` of a learning set
+        has it by name: the axis then has dates.
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure by default, which is `ax.figure`.
 
@@ -192,16 +198,16 @@ def against_target(
     )
     ax = axes_or_new(ax, 4.4, 2.6)
     if y.dtype.names is not None:
-        return _survival(ax, y, _groups(x, order), label(name, 16), label(target_name))
+        return _survival(ax, y, _groups(x, order, dates), label(name, 16), label(target_name))
     if x.dtype.kind == "f" and y.dtype.kind == "f":
         some = _some(len(x))
         ax.plot(x[some], y[some], "o", color=ACCENT, markersize=3, alpha=0.6, markeredgewidth=0)
         finish(ax, label(name), label(target_name), nbins=5)
-        robust_limits(ax, x)
+        robust_limits(ax, x, dates=dates)
         robust_limits(ax, y, "y")
         return ax
     if x.dtype.kind == "f":
-        return _boxes(ax, x, y, label(name), label(target_name), np.unique(y).tolist())
+        return _boxes(ax, x, y, label(name), label(target_name), np.unique(y).tolist(), dates)
     names = _in_order(x, order)
     if y.dtype.kind == "f":
         return _boxes(ax, y, x, label(target_name), label(name), names)
@@ -234,6 +240,7 @@ def _boxes(
     xlabel: str,
     ylabel: str,
     names: list[str],
+    dates: Dates | None = None,
 ) -> Axes:
     """Draw a box plot and a strip of rows for each group, one below the other."""
     for place, name in enumerate(names):
@@ -258,7 +265,7 @@ def _boxes(
     finish(ax, xlabel, ylabel, grid="x", ticks="x", nbins=5)
     ax.set_yticks(range(len(names)), [label(str(name), 16) for name in names])
     ax.set_ylim(len(names) - 0.4, -0.6)
-    robust_limits(ax, numbers)
+    robust_limits(ax, numbers, dates=dates)
     return ax
 
 
@@ -271,19 +278,22 @@ def _in_order(categories: NDArray[Any], order: Sequence[str]) -> list[str]:
     ]
 
 
-def _groups(values: NDArray[Any], order: Sequence[str] = ()) -> list[tuple[str, BoolArray]]:
+def _groups(
+    values: NDArray[Any], order: Sequence[str] = (), dates: Dates | None = None
+) -> list[tuple[str, BoolArray]]:
     """Return groups of rows with their titles."""
+    text = "{:.4g}".format if dates is None else dates.label
     distinct, sizes = np.unique(values, return_counts=True)
     if values.dtype.kind != "f":
         largest = distinct[np.argsort(-sizes, kind="stable")[: len(_LOOKS)]]
         return [(label(str(value), 16), values == value) for value in _in_order(largest, order)]
     if len(distinct) <= 3:
-        return [(f"{value:.4g}", values == value) for value in distinct.tolist()]
-    low, high = np.quantile(values, [1 / 3, 2 / 3], method="inverted_cdf")
+        return [(text(value), values == value) for value in distinct.tolist()]
+    low, high = np.quantile(values, [1 / 3, 2 / 3], method="inverted_cdf").tolist()
     parts = [
-        (f"up to {low:.4g}", values <= low),
-        (f"up to {high:.4g}", (values > low) & (values <= high)),
-        (f"above {high:.4g}", values > high),
+        (f"up to {text(low)}", values <= low),
+        (f"up to {text(high)}", (values > low) & (values <= high)),
+        (f"above {text(high)}", values > high),
     ]
     return [(title, rows) for title, rows in parts if rows.any()]
 

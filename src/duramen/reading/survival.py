@@ -4,14 +4,92 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from duramen.data import SurvivalTarget
+from duramen.data.dates import DateOrder, dates_of
 from duramen.data.survival import event_indicators
 from duramen.data.target import target_array
-from duramen.support.arrow import are_missing
+from duramen.support.arrays import FloatArray
+from duramen.support.arrow import are_missing, arrow_array
 from duramen.support.checks import warn
 from duramen.support.text import joined, quoted
 
 _SHOWN = 10  # values of events that a note names
+
+
+def follow_up(
+    of_time: tuple[str, Any], of_entry: tuple[str, Any] | None, groups: Any, order: DateOrder
+) -> tuple[FloatArray, FloatArray | None, str] | None:
+    """Return times since the entry where both are dates, entries, and how times were counted.
+
+    Where rows of a group follow one another, as intervals of a person, times are those since the
+    first entry of the group, and rows are at risk from their own entry on; else entries are None.
+    Returned is None where neither times nor entries are dates.
+
+    Raises
+    ------
+    ValueError
+        If one of them is a date alone, an entry is missing, or a time lies before the entry.
+    """
+    name, values = of_time
+    columns = {"target": arrow_array(values)}
+    if of_entry is not None:
+        columns["entry"] = arrow_array(of_entry[1])
+    read = {
+        role: how_and_numbers
+        for role, how_and_numbers in dates_of(columns, order)[0].items()
+        if how_and_numbers[0].kind == "dates"
+    }
+    if not read:
+        return None
+    if of_entry is None:
+        raise ValueError(
+            f"read: target={name!r} has dates; survival needs the time from a start to the event. "
+            "Hint: entry=NAME names the column of the date from which each row was observed, such "
+            "as that of the diagnosis; times are then days since this date"
+        )
+    entry = of_entry[0]
+    if len(read) == 1:
+        (role,) = read
+        other, title = ("entry", entry) if role == "target" else ("target", name)
+        raise ValueError(
+            f"read: {role}={(name if role == 'target' else entry)!r} has dates, but "
+            f"{other}={title!r} has not: both must be dates of one form, or both numbers"
+        )
+    (how, ends), (since, starts) = read["target"], read["entry"]
+    starts = how.numbers_from(starts, since, entry)
+    _refuse_missing(starts, f"read: entry={entry!r}" if entry else "read: entry", "")
+    if (early := ends < starts).any():
+        row = int(early.argmax())
+        raise ValueError(
+            f"read: target={name!r} is before entry={entry!r} in {early.sum():,} of "
+            f"{len(early):,} rows, first in row {row}: {how.label(ends[row])} and "
+            f"{how.label(starts[row])}. Hint: correct or leave out such rows"
+        )
+    counted = f"times are {how.unit} since {entry or 'entry'}"
+    if groups is not None:
+        _, of_row = np.unique(np.asarray(groups).astype(str), return_inverse=True)
+        order_of_rows = np.lexsort((starts, of_row))
+        same = np.diff(of_row[order_of_rows]) == 0
+        if (ends[order_of_rows][:-1] <= starts[order_of_rows][1:])[same].all() and same.any():
+            first = np.full(of_row.max() + 1, np.inf)
+            np.fmin.at(first, of_row, starts)
+            since_first = f"times are {how.unit} since the first {entry or 'entry'} of each group"
+            origin = first[of_row]
+            return ends - origin, starts - origin, since_first
+    elif entry:
+        counted += " of each row; with groups=NAME, since the first one of a person"
+    return ends - starts, None, counted
+
+
+def _refuse_missing(entries: Any, column: str, hint: str) -> None:
+    absent = are_missing(entries)
+    if absent.any():
+        raise ValueError(
+            f"{column} is missing in {absent.sum():,} of {len(absent):,} rows, first in row "
+            f"{absent.argmax()}. Hint: drop_missing_target=True leaves these rows out{hint}"
+        )
 
 
 def survival_of(
@@ -46,13 +124,8 @@ def survival_of(
         )
     if entries is None:
         return SurvivalTarget.of_columns(times, occurred, function=function), notes
-    absent = are_missing(entries)
-    if absent.any():
-        raise ValueError(
-            f"{entry_column} is missing in {absent.sum():,} of {len(absent):,} rows, first in row "
-            f"{absent.argmax()}. Hint: drop_missing_target=True leaves these rows out; 0 stands "
-            "for rows that were under observation from the start on"
-        )
+    from_start = "; 0 stands for rows that were under observation from the start on"
+    _refuse_missing(entries, entry_column, from_start)
     starts = target_array(entries, function=entry_column)
     target = SurvivalTarget.of_columns(times, occurred, starts, function=function)
     if not target.truncated:

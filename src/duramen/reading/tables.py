@@ -9,13 +9,13 @@ from dataclasses import replace
 from inspect import signature
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from duramen.data import EncodedTable, Finding, LearningSet, Target, encode
-from duramen.data.dates import DateOrder, Dates, dates_of, frame_with_dates
+from duramen.data.dates import DateOrder, Dates, dates_of, finding_of_dates, frame_with_dates
 from duramen.data.learning_sets import learning_set_of, refuse_beside
 from duramen.data.provenance import COUNTED, NUMBERED, Provenance, RowNames
 from duramen.data.recoding import without_unused
@@ -60,7 +60,7 @@ from duramen.io.store.row_ids import (
     samples_table,
     texts_of,
 )
-from duramen.reading.survival import survival_of
+from duramen.reading.survival import follow_up, survival_of
 from duramen.reading.text import (
     answered,
     arguments_for,
@@ -82,6 +82,7 @@ from duramen.support.checks import (
 from duramen.support.files import expanded
 from duramen.support.text import joined, quoted
 
+_OUTCOME = ("event", "entry")  # parameters whose columns belong to the target of survival
 _SHOWN = 10  # columns that a message names
 _RECORDED = 1000  # values of a parameter that the record of a run has, at the most
 _UNRECORDED = ("source", "target", "citation", "random_state", "n_jobs")
@@ -284,6 +285,7 @@ def read(
         kinds_asked = kinds or dict.fromkeys(categorical, "nominal") or None
         if isinstance(source, str | Path):
             how = {"transpose": transpose, "layer": layer, "kinds": kinds_asked}
+            how["date_order"] = date_order
             table = _of_file(source, samples, pairing, options, how, stack)
         elif transpose:
             raise ValueError("read: transpose is for files; transpose a table in memory yourself")
@@ -311,10 +313,11 @@ def read(
         roles["sample_weight"] = sample_weight
         table.set_apart(target, roles, covariates, samples_features, drop, task)
         of_numbers = task == "regression"  # so that the dates of a target are read, too
-        if of_numbers or isinstance(table.columns, nw.DataFrame):
-            table.read_dates(date_order, of_numbers, kinds, categorical)
+        table.read_dates(date_order, of_numbers, kinds, categorical)
         if drop_missing_target or missing == "drop":
             table.drop_rows(of_target=drop_missing_target, incomplete=missing == "drop")
+        if "event" in table.roles:
+            table.count_from_entry(date_order)
         data = table.encoded(
             task, event_of_interest, names, kinds, tuple(categorical), keep_identifiers, n_jobs
         )
@@ -363,7 +366,7 @@ class _Table:
         self.in_folder = False  # whether a store lies in a temporary folder
         self.index: Any = None  # labels of the rows of a data frame of pandas
         self.gaps = False  # whether the target was missing in rows that are left out
-        self.target, self.values = "", None  # name and values; None without a target
+        self.target, self.values = "", cast(Any, None)  # name and values; None without a target
         self.roles: dict[str, tuple[str, Any]] = {}  # name and values by parameter
         self.covariates: dict[str, Any] = {}
         self.dates: dict[str, Dates] = {}
@@ -391,7 +394,9 @@ class _Table:
             return columns.column_values(columns.names.index(name))
         if isinstance(columns, ColumnStore) and columns._columns.find(name) is not None:
             with gathered_warnings():  # such as of nearly numbers
-                return columns.target(name)[1]
+                values = columns.target(name)[1]
+            how = columns.dates.get(name)
+            return values if how is None else how.times(np.asarray(values, dtype=np.float64))
         if annotations is not None and name in annotations.column_names:
             return annotations.column(name)
         raise self.absent(parameter, name)
@@ -595,6 +600,7 @@ class _Table:
                 self.findings.append(Finding("target date", (self.target,), message, hint))
         frame = self.columns
         if not isinstance(frame, nw.DataFrame):
+            self.findings += [finding_of_dates((name,), how) for name, how in frame.dates.items()]
             return
         asked = resolve_kinds(kinds, frame.columns, "read")
         left = {name for name, kind in zip(frame.columns, asked, strict=True) if kind is not None}
@@ -604,13 +610,24 @@ class _Table:
         self.dates = {name: how for name, (how, _) in read.items()}
         self.covariates |= {name: read[name][1] for name in self.covariates if name in read}
 
+    def count_from_entry(self, order: DateOrder) -> None:
+        """Count the times of survival from the entry where both are dates."""
+        entry, groups = self.roles.get("entry"), self.roles.get("groups", ("", None))[1]
+        counted = follow_up((self.target, self.values), entry, groups, order)
+        if counted is not None and entry is not None:
+            self.values, entries, note = counted
+            self.roles["entry"] = entry[0], entries
+            self.notes.append(note)
+
     def drop_rows(self, *, of_target: bool, incomplete: bool) -> None:
-        """Leave out the rows where the target, or any feature too, is missing."""
+        """Leave out the rows where the target, or any feature too, is missing.
+
+        The target of survival has columns of events and of entries.
+        """
+        present = np.ones(self.columns.shape[0], dtype=np.bool_)
+        for values in (self.values, *(self.roles.get(role, ("", None))[1] for role in _OUTCOME)):
+            present &= True if values is None else ~are_missing(values)
         if of_target:
-            present = ~are_missing(self.values)
-            for role in ("event", "entry"):
-                if role in self.roles:
-                    present &= ~are_missing(self.roles[role][1])
             if not present.any():
                 raise ValueError(
                     f"read: drop_missing_target=True leaves no row: {self.target} has no value"
@@ -621,10 +638,7 @@ class _Table:
             self._keep_rows(present, verbs)
         if not incomplete:
             return
-        columns = self.columns
-        complete = np.ones(columns.shape[0], dtype=np.bool_)
-        if self.values is not None:
-            complete &= ~are_missing(self.values)
+        columns, complete = self.columns, present[present] if of_target else present
         if isinstance(columns, nw.DataFrame):
             for name in columns.columns:
                 complete &= ~are_missing(columns[name].to_native())
@@ -715,6 +729,7 @@ class _Table:
             with gathered_warnings() as gathered:
                 asked = kinds or nominal or None
                 table: Any = encode(native, names=names, kinds=asked, n_jobs=n_jobs)
+            table = replace(table, dates=self.dates) if self.dates else table
             strays: list[StrayValues] = []
             for warning in gathered:
                 if isinstance(warning, StrayValuesWarning):
@@ -814,7 +829,6 @@ class _Table:
             annotations=self.annotations,
             variants=table.variants if isinstance(table, ColumnStore) else None,
             covariates=covariates,
-            dates=self.dates,
         )
         return replace(data, provenance=provenance)
 
@@ -829,7 +843,7 @@ def _of_file(
 ) -> _Table:
     """Open a file, a folder or a URL, with its sample annotations.
 
-    `how` has ``transpose``, ``layer`` and ``kinds``.
+    `how` has ``transpose``, ``layer``, ``kinds`` and ``date_order``.
     """
     url = isinstance(source, str) and "://" in source
     path: Any = source if url else expanded(source)

@@ -40,6 +40,8 @@ class FeatureEffect(Result):
         The classes; empty in regression.
     missing : ndarray of float64, shape (C,), or None
         Partial dependence where the feature is missing; None where it never is.
+    dates : Dates or None
+        How dates are read as the points; None for other features.
     metadata : mapping
         Settings, seed, versions and fingerprint of the data.
 
@@ -61,6 +63,7 @@ class FeatureEffect(Result):
     values: FloatArray
     classes: tuple[str, ...] = ()
     missing: FloatArray | None = None
+    dates: Any = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
     def __len__(self) -> int:
@@ -68,7 +71,8 @@ class FeatureEffect(Result):
 
     def table(self) -> list[Column]:
         """Return the points and the effect on each class, or on the mean."""
-        cells = list(self.labels) or [f"{value:.4g}" for value in self.points.tolist()]
+        text = "{:.4g}".format if self.dates is None else self.dates.label
+        cells = list(self.labels) or [*map(text, self.points.tolist())]
         points = None if self.labels else self.points
         kind: Kind = "words" if self.labels else "number"
         return [

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+import pandas as pd
 import pytest
 from tests.grid import one_test
 from tests.io.store.stores import assert_same, left_over, small_budget
 
+import duramen
 from duramen import pack
 from duramen.data import encode
 from duramen.io import read_table
@@ -99,10 +101,28 @@ def test_bad_text(tmp_path, monkeypatch, content, message, budget, cut):
     assert sorted(entry.name for entry in tmp_path.iterdir()) == ["a.csv"]
 
 
-def test_dates_are_refused(tmp_path):
-    (tmp_path / "b.csv").write_text("x,day\n1,2020-01-01\n")
-    with pytest.raises(TypeError, match="pack: column 'day' is of type Date"):
-        pack(tmp_path / "b.csv", tmp_path / "s")
+@pytest.mark.parametrize("name", ["b.csv", "b.parquet", "in memory"])
+def test_dates_are_days_as_read_says(name, tmp_path):
+    frame = pd.DataFrame({"x": range(40), "day": pd.date_range("2020-02-27", periods=40)})
+    frame["text"] = frame["day"].dt.strftime("%d.%m.%Y")
+    source = frame if name == "in memory" else tmp_path / name
+    if name == "b.csv":
+        frame.to_csv(source, index=False)
+    elif name == "b.parquet":
+        frame.to_parquet(source)
+    with pytest.warns(UserWarning, match=r"pack: column '(day|text)' has dates.*as_text="):
+        store = pack(source, tmp_path / "s")
+    table = duramen.read(source).table
+    packed = duramen.open_store(tmp_path / "s")
+    assert packed.dates == packed.schema.dates == table.dates
+    assert packed.dates["text"].label(3.0) == "2020-03-01"
+    for j in (1, 2):
+        assert store.values(j).tolist() == list(range(40))
+    findings = duramen.read(tmp_path / "s", keep_identifiers=True).provenance.findings
+    assert [f.columns[0] for f in findings if f.kind == "date"] == ["day", "text"]
+    with pytest.warns(UserWarning, match="'day'"):
+        pack(source, tmp_path / "s", kinds={"text": "nominal"}, overwrite=True)
+    assert duramen.open_store(tmp_path / "s").kinds == ("numeric", "numeric", "nominal")
 
 
 def test_bad_transposed_text(tmp_path):

@@ -78,9 +78,8 @@ def section_of(
         if strata is not None:
             adjusted = "f" in (values.dtype.kind, outcome.dtype.kind)
             caption += f" Numbers are {'' if adjusted else 'not '}adjusted for the strata."
-        dates = data.provenance.dates.get(name)
-        caption += "" if dates is None else f" {name} is in {dates.scale}."
         options = {"target": outcome, "name": name, "target_name": target, "order": effect.labels}
+        options |= {"dates": data.table.dates[name]} if name in data.table.dates else {}
         charts.append(
             Section(
                 f"{name}: {direction.words}",

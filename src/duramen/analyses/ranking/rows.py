@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.data import EncodedTable, LearningSet, encode
-from duramen.data.dates import arrow_of, with_numbers
+from duramen.data.dates import with_numbers_of_dates
 from duramen.data.provenance import RowNames
 from duramen.data.sources import with_text_names
 from duramen.importances import local_mdi
@@ -62,8 +62,6 @@ class RowImportances(Savable):
         Whether the rows are new, not of the table that the forest was grown on.
     notes : tuple of str
         Remarks on the importances.
-    dates : dict
-        Distinct values of the columns of dates, ascending, as text.
     """
 
     names: tuple[str, ...]
@@ -76,7 +74,6 @@ class RowImportances(Savable):
     out_of_bag: bool
     new: bool = False
     notes: tuple[str, ...] = ()
-    dates: dict[str, list[str]] = field(default_factory=dict)
 
     @property
     def references(self) -> tuple[str, ...]:
@@ -109,11 +106,11 @@ class RowImportances(Savable):
         for j in np.unique(feature).tolist():
             if j in self.table.labels:
                 texts = list(map(str, self.table.labels[j].tolist()))
-            elif self.table.names[j] in self.dates:
-                texts = [*self.dates[self.table.names[j]]]
             else:
                 numbers = np.asarray(self.table.values(j), dtype=np.float64)
-                texts = [f"{number:.6g}" for number in numbers.tolist()]
+                how = self.table.dates.get(self.table.names[j])
+                label = "{:.6g}".format if how is None else how.label
+                texts = [label(number) for number in numbers.tolist()]
             texts.append("missing")
             values[j] = [texts[code] for code in np.asarray(self.table.codes(j)).tolist()]
         return {
@@ -241,21 +238,14 @@ def rows_asked(explain: Any, explain_rows: Any, data: LearningSet[Any]) -> RowsA
                 f"{lacking[0]!r} the first"
             )
         frame = frame.select(list(data.names))
-        try:
-            dates = {
-                name: how.numbers_of(arrow_of(frame, name), name)
-                for name, how in data.provenance.dates.items()
-                if name in data.names
-            }
-        except ValueError as error:
-            raise ValueError(f"rank: explain_rows: {error}") from None
-        new = with_numbers(frame, dates).to_native()
+        new = with_numbers_of_dates(frame.to_native(), data.table.dates, "rank: explain_rows")
     elif np.ndim(new) != 2 or np.shape(new)[1] != p:
         raise ValueError(
             f"rank: explain_rows must have the {p:,} features of the table, got the shape "
             f"{np.shape(new)}"
         )
     table = encode(new, kinds=list(data.table.kinds), names=data.names)
+    table = replace(table, dates=data.table.dates)
     for j in np.flatnonzero(np.array(data.table.kinds) != "numeric").tolist():
         trained, codes = {*data.table.labels[j].tolist()}, np.asarray(table.codes(j))
         new_labels = {
@@ -336,11 +326,6 @@ def importances_of_rows(
             out_of_bag=out_of_bag,
             new=table is new,
             notes=notes,
-            dates={
-                name: [how.label(number) for number in table.values(j).tolist()]
-                for j, name in enumerate(table.names)
-                if (how := data.provenance.dates.get(name)) is not None
-            },
         )
         results.append(explained)
     return tuple(results)

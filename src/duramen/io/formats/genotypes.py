@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from functools import reduce
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -114,6 +114,7 @@ class BedColumns:
 
     named = True
     sparse = False
+    dates: ClassVar[dict[str, Any]] = {}
 
     def __init__(self, path: Path, function: str) -> None:
         self.where, self._path, self._function = path.name, path, function

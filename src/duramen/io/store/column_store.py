@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from duramen.data.dates import Dates
 from duramen.data.encoded import EncodedTable
 from duramen.data.encoding import encode
 from duramen.data.memory import require_memory
@@ -174,6 +175,12 @@ class ColumnStore(Summarized):
     def schema(self) -> Schema:
         """The columns without the rows; values are mapped into memory where the store permits."""
         return self._columns.schema()
+
+    @property
+    def dates(self) -> dict[str, Dates]:
+        """How the columns of dates and times were read as numbers, by name."""
+        columns = self._columns
+        return {name: how for name, how in columns.dates.items() if columns.find(name) is not None}
 
     @property
     def kind_codes(self) -> NDArray[np.uint8]:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen import _kernel
+from duramen.data.dates import Dates
 from duramen.data.encoded import (
     Blocks,
     EncodedTable,
@@ -93,6 +94,10 @@ class PackedColumns:
         self.n_columns: int = self.header["n_columns"]
         self.named: bool = self.header["named"]
         self.sparse = bool(self.header.get("sparse"))
+        try:
+            self.dates = {name: Dates(**how) for name, how in self.header.get("dates", {}).items()}
+        except (AttributeError, TypeError, ValueError) as error:
+            raise self._inconsistent(f"dates in the header are damaged ({error})") from None
         self._files: dict[str, File] = {}
         for name, entry in self.header["files"].items():
             try:
@@ -214,14 +219,16 @@ class PackedColumns:
             labels = {j: layout.labels_of_bytes(text, counts[j]) for j, text in texts.items()}
         except ValueError as error:
             raise self._inconsistent(str(error)) from None
+        names = tuple(self.names(chosen))
         return Schema(
-            names=tuple(self.names(chosen)),
+            names=names,
             named=self.named,
             kinds=tuple(map(KINDS.__getitem__, records["kind"].tolist())),
             cut_values=values.astype(np.float64, copy=False),
             value_offsets=layout.offsets_of(records["n_values"]).astype(np.int64),
             labels=labels,
             missing=np.ascontiguousarray(records["missing"]),
+            dates={name: how for name, how in self.dates.items() if name in names},
         )
 
     def _codes(self, block: int, columns: IntArray) -> NDArray[Any]:

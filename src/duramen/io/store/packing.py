@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +14,11 @@ from numpy.typing import NDArray
 
 from duramen import __version__
 from duramen.configuration import shows_progress
+from duramen.data.dates import DateOrder, Dates, frame_with_dates
 from duramen.data.encoded import EncodedTable
 from duramen.data.encoding import encode_source
 from duramen.data.memory import readable_bytes, require_memory
-from duramen.data.schema import check_names, resolve_kinds
+from duramen.data.schema import check_names, names_of_labels, resolve_kinds
 from duramen.data.sources import Column, Source, open_source
 from duramen.data.text_numbers import places_of_text, warned
 from duramen.io import formats
@@ -37,7 +38,7 @@ from duramen.io.store.row_ids import (
     refuse_pairing,
 )
 from duramen.io.store.writer import StoreWriter, check_place, check_repeated, making
-from duramen.support.arrow import pa
+from duramen.support.arrow import nw, pa
 from duramen.support.checks import check_jobs, warn
 from duramen.support.files import expanded
 from duramen.support.threads import require_arrow_threads
@@ -59,6 +60,7 @@ def pack_table(
     reading: Mapping[str, Any] | None = None,
     memory: str | int = "512MB",
     overwrite: bool = False,
+    date_order: DateOrder = "auto",
     n_jobs: int | None = None,
     verbose: int = 0,
     function: str = _FUNCTION,
@@ -68,7 +70,7 @@ def pack_table(
 
     Parameters
     ----------
-    source, path, names, kinds, transpose, layer, memory, overwrite, n_jobs, verbose
+    source, path, names, kinds, transpose, layer, memory, overwrite, date_order, n_jobs, verbose
         As for :func:`duramen.pack`.
     samples, samples_id, samples_match
         As for :func:`duramen.pack`; a file is read as :func:`read_table` reads it.
@@ -82,6 +84,7 @@ def pack_table(
     place = expanded(path, _FUNCTION)
     if isinstance(kinds, Iterable) and not isinstance(kinds, str | Mapping):
         kinds = list(kinds)
+    names = None if names is None else list(names)
     budget = memory_bytes(memory, _FUNCTION)
     n_threads = check_jobs(_FUNCTION, n_jobs)
     check_place(place, overwrite, _FUNCTION)
@@ -96,7 +99,8 @@ def pack_table(
         n_threads=n_threads,
         **settings,
     )
-    source_ = open_input(source, request)
+    dating = _Dating(kinds, names, as_text, date_order, function)
+    source_ = open_input(source, request, dating.of_table)
     chosen: Sequence[str] | None = source_.names
     if names is not None:
         chosen = check_names(names, source_.n_columns, _FUNCTION)
@@ -115,7 +119,7 @@ def pack_table(
             f"{_FUNCTION}: {column} takes about {readable_bytes(source_.column_bytes)} while it is "
             f"packed, more than memory={readable_bytes(budget)}"
         )
-    encoded = _encoder(source_, chosen, kinds, request, as_text)
+    encoded = _encoder(source_, chosen, kinds, request, as_text, dating)
     annotations, paired, pairing = source_.samples(), None, None
     if samples is None:
         refuse_pairing(samples_id, samples_match, function)
@@ -152,6 +156,8 @@ def pack_table(
             "layer": layer,
             "sparse": source_.sparse,
         }
+        if dating.dates:
+            described["dates"] = {name: asdict(how) for name, how in dating.dates.items()}
         if pairing is not None and paired is None:  # by a column of the table
             writer.finish({}, described)
             columns = PackedColumns(folder, function)
@@ -173,6 +179,7 @@ def _encoder(
     kinds: Any,
     request: Request,
     as_text: Sequence[str],
+    dating: _Dating,
 ) -> Callable[[Any, int], EncodedTable]:
     """Return a function that encodes a group of columns, by the number of its first column."""
     if kinds is not None and source.encoded:
@@ -199,14 +206,15 @@ def _encoder(
         of_group = tuple(
             [f"x{j}" for j in range(begin, end)] if names is None else names[begin:end]
         )
+        some = [None] * (end - begin) if chosen is None else chosen[begin:end]
         if isinstance(group, EncodedTable):
             return replace(group, names=of_group, named=names is not None)
         if isinstance(group, pa.Table):  # may have numbers as text
             titles = group.column_names
             group = with_missing(group.rename_columns(list(of_group)), missing)
-            group = warned(group, _FUNCTION, **form).rename_columns(titles)
+            group = warned(group, _FUNCTION, **form)
+            group = dating.read(group, some).rename_columns(titles)
             columns = open_source(group, _FUNCTION)
-        some = [None] * (end - begin) if chosen is None else chosen[begin:end]
         of_kind: list[str | None] = [*some]
         for j in places_of_text(group, of_group, as_text):
             of_kind[j] = of_kind[j] or "nominal"
@@ -223,13 +231,58 @@ def _encoder(
     return encoded
 
 
+class _Dating:
+    """Columns of dates that are packed as numbers."""
+
+    def __init__(
+        self, kinds: Any, names: Any, as_text: Sequence[str], order: DateOrder, function: str
+    ) -> None:
+        self.dates: dict[str, Dates] = {}
+        self._kinds, self._names, self._as_text = kinds, names, as_text
+        self._order, self._function = order, function
+
+    def of_table(self, table: Any) -> Any:
+        """Return a whole table with numbers in place of dates, if it is a data frame."""
+        if hasattr(table, "columns") and not hasattr(table, "column_names"):
+            names_of_labels(table.columns, self._function)  # raises where they repeat
+            if not all(isinstance(label, str) for label in table.columns):
+                return table
+        frame = nw.from_native(table, eager_only=True, pass_through=True)
+        if not isinstance(frame, nw.DataFrame):
+            return table
+        names = self._names or frame.columns
+        if len(names) != len(frame.columns):  # which is refused later
+            return table
+        table = self.read(table, resolve_kinds(self._kinds, names, self._function))
+        renamed = dict(zip(frame.columns, names, strict=True))
+        self.dates = {renamed[name]: how for name, how in self.dates.items()}
+        return table
+
+    def read(self, table: Any, kinds: Sequence[str | None]) -> Any:
+        """Return columns of a table with numbers in place of dates, where no kind is asked for."""
+        frame: Any = nw.from_native(table, eager_only=True)
+        left = {name for name, kind in zip(frame.columns, kinds, strict=True) if kind is not None}
+        # Each column by itself: which ones are read together depends on the memory.
+        left |= {*self._as_text}
+        frame, read, findings = frame_with_dates(frame, left, self._order, jointly=False)
+        self.dates |= {name: how for name, (how, _) in read.items()}
+        for finding in findings:
+            hint = finding.hint
+            if "as_text" not in hint:
+                hint = f"as_text={[*finding.columns]!r} keeps them as text"
+            warn(f"{self._function}: {finding.message}. Hint: {hint}")
+        return frame.to_native()
+
+
 # --- inputs ---------------------------------------------------------------------------------------
 
 _CELL_BYTES = 28  # of a group: the cells, their codes and values, and room to sort
 
 
-def open_input(source: Any, request: Request) -> Input:
-    """Open what is to be packed.
+def open_input(
+    source: Any, request: Request, dated: Callable[[Any], Any] = lambda table: table
+) -> Input:
+    """Open what is to be packed; `dated` reads dates of a table that is in memory as a whole.
 
     Raises
     ------
@@ -252,7 +305,7 @@ def open_input(source: Any, request: Request) -> Input:
         table = with_missing(formats.whole(path, file_format, request), request.na_values)
         if request.transpose:
             return input_of(table_records(table, path, function), request)
-        return SourceInput(table, request, path)
+        return SourceInput(dated(table), request, path)
     encoded = isinstance(source, EncodedTable | ColumnStore)
     if request.transpose and (encoded or not hasattr(source, "T") or hasattr(source, "columns")):
         raise ValueError(
@@ -261,7 +314,7 @@ def open_input(source: Any, request: Request) -> Input:
         )
     if isinstance(source, EncodedTable | ColumnStore):
         return EncodedInput(source, request.budget)
-    return SourceInput(source.T if request.transpose else source, request)
+    return SourceInput(dated(source.T if request.transpose else source), request)
 
 
 class SourceInput(Input):
