@@ -140,3 +140,67 @@ def test_wrong_values_and_survival_are_refused():
         pruned(survival, 0.1)
     with pytest.raises(ValueError, match="cost_complexity_pruning_path: forest must be"):
         cost_complexity_pruning_path(survival)
+
+
+def least_error(tree, node, paths, y, loss):
+    """Least error of a subtree at a node on the rows that reach it, and its nodes that are leaves.
+
+    `paths` is the indicator of the nodes that the rows pass through, `loss` the sum over rows.
+    """
+    rows = np.flatnonzero(paths[:, node])
+    below = [child for child in range(len(tree.feature)) if tree.parent[child] == node]
+    ends = [leaf for leaf in range(len(tree.feature)) if tree.feature[leaf] < 0]
+    ends = [leaf for leaf in ends if node in ancestors(tree, leaf)]
+    weights = tree.weight[ends]
+    value = weights @ tree.values[tree.child[ends]] / weights.sum()
+    as_leaf = loss(value, y[rows])
+    if not below:
+        return as_leaf, [node]
+    parts = [least_error(tree, child, paths, y, loss) for child in below]
+    total = sum(error for error, _ in parts)
+    if as_leaf <= total + 1e-9:
+        return as_leaf, [node]
+    return total, [leaf for _, leaves in parts for leaf in leaves]
+
+
+def ancestors(tree, node):
+    """The node and those above it."""
+    return [] if node < 0 else [node, *ancestors(tree, tree.parent[node])]
+
+
+@one_test
+@pytest.mark.parametrize("task", ["classification", "regression"])
+def test_pruning_on_held_out_rows_leaves_the_subtree_of_least_error(task):
+    X, y, _ = weighted_problem(task, 140)
+    kind = dm.RandomForestRegressor if task == "regression" else dm.RandomForestClassifier
+    grown = kind(12, random_state=0, oob_score=True).fit(X[:80], y[:80])
+    smaller = grown.pruned(X[80:], y[80:])
+
+    def loss(value, truth):
+        if task == "regression":
+            return float(((truth - value[0]) ** 2).sum())
+        return int((truth != np.argmax(value)).sum())
+
+    paths, offsets = grown.decision_path(X[80:])
+    assert smaller.forest_.n_nodes < grown.forest_.n_nodes
+    smaller.forest_.check()
+    for index, (tree, pruned_tree) in enumerate(zip(grown.forest_, smaller.forest_, strict=True)):
+        own = paths[:, offsets[index] : offsets[index + 1]].toarray()
+        error, leaves = least_error(tree, 0, own, y[80:], loss)
+        assert sorted(tree.rows[leaves]) == sorted(pruned_tree.rows[pruned_tree.feature < 0])
+        single = smaller.estimators_[index]
+        if task == "regression":
+            assert ((single.predict(X[80:]) - y[80:]) ** 2).sum() == pytest.approx(error)
+        else:
+            assert (single.predict(X[80:]) != y[80:]).sum() == error
+    assert not hasattr(smaller, "oob_score_")
+    assert hasattr(grown, "oob_score_")
+
+
+def test_pruning_refuses_what_the_forest_does_not_predict():
+    X, y, _ = weighted_problem("classification", 60)
+    grown = dm.RandomForestClassifier(2, random_state=0).fit(X, y)
+    with pytest.raises(ValueError, match=r"pruned: y must be classes of the forest.* got 7"):
+        grown.pruned(X, y + 7)
+    with pytest.raises(ValueError, match=r"pruned: y must be of shape \(60,\)"):
+        grown.pruned(X, y[:5])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from functools import cache, partial
 from math import isqrt, log2
@@ -40,6 +41,7 @@ from duramen.forests.memory import (
     require_tree,
 )
 from duramen.forests.patches import patch_memory
+from duramen.forests.pruning import pruned_by_error
 from duramen.forests.settings import (
     CRITERIA,
     FEW_VALUES,
@@ -484,6 +486,72 @@ class BaseForest(ABC, BaseEstimator):  # type: ignore[misc]
         if oob:
             self._check_bags(leaves, f"{function}: oob=True", "; for other rows use oob=False")
         return prediction.proximity(self.forest_, leaves, oob=oob, n_threads=n_threads)
+
+    def pruned(self, X: Any, y: Any) -> Self:
+        """Return a copy whose trees are pruned by their error on rows that were held out.
+
+        Each tree is cut back to its smallest subtree of least error: the number of rows of other
+        classes than the most frequent one of their leaf, or the sum of squared deviations from the
+        mean of their leaf (reduced-error pruning, Quinlan 1987; Sutera 2019, thesis, section
+        3.2.2.2). Out-of-bag estimates are those of the grown trees, and are left out.
+
+        Parameters
+        ----------
+        X : array, data frame, sparse matrix or EncodedTable of shape (n, p)
+            Rows that the forest was not grown on.
+        y : array-like of shape (n,)
+            Their classes or numbers.
+
+        Returns
+        -------
+        estimator
+            Fitted estimator of the same class with the pruned trees.
+
+        Raises
+        ------
+        ValueError
+            For survival, or if y has another length than X or holds a class that the forest was not
+            grown on.
+
+        Examples
+        --------
+        >>> import duramen as dm
+        >>> data = dm.datasets.linear_sign(200, 6, n_relevant=2, random_state=0)
+        >>> grown = dm.BaggedTreesClassifier(5, random_state=0).fit(data.X[:100], data.y[:100])
+        >>> smaller = grown.pruned(data.X[100:], data.y[100:])
+        >>> smaller.forest_.n_nodes < grown.forest_.n_nodes
+        True
+        """
+        function = f"{type(self).__name__}.pruned"
+        rows, n_threads = self._routed(X, "pruned")
+        forest = self.forest_
+        if forest.target_class.censored:
+            raise ValueError(
+                f"{function}: the forest must be one for classification or regression, got one for "
+                "survival. Hint: max_leaf_nodes or min_samples_leaf bound survival trees."
+            )
+        labels: NDArray[Any] = np.asarray(y)
+        if labels.shape != (len(rows),):
+            raise checks.refuse(
+                function, "y", f"of shape ({len(rows)},), one value a row of X", labels.shape
+            )
+        if forest.classes is None:
+            target = labels.astype(np.float64) - forest.origin
+            if not np.isfinite(target).all():
+                raise checks.refuse(function, "y", "finite numbers", "NaN or infinity")
+        else:
+            target = np.searchsorted(forest.classes, labels).clip(max=len(forest.classes) - 1)
+            strange = labels[forest.classes[target] != labels]
+            if len(strange):
+                raise checks.refuse(
+                    function, "y", f"classes of the forest, {forest.classes}", strange[0]
+                )
+        smaller = copy(self)
+        for name in OUT_OF_BAG:
+            smaller.__dict__.pop(name, None)
+        leaves = prediction.leaves(forest, rows, n_threads)
+        smaller.forest_ = pruned_by_error(forest, leaves, target)
+        return smaller
 
     def _check_bags(self, leaves: NDArray[np.int32], subject: str, hint: str = "") -> None:
         """Check that bags leave rows out, and that these are the leaves of the training rows."""

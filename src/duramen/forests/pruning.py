@@ -1,4 +1,4 @@
-"""Minimal cost-complexity pruning of grown trees (Breiman, Friedman, Olshen and Stone 1984)."""
+"""Pruning of grown trees: by cost-complexity, and by the error on rows that were held out."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from duramen import _kernel
 from duramen.forests.forest import Forest, values_for_prediction
@@ -13,12 +14,13 @@ from duramen.forests.structure import (
     ANY,
     FAMILY_MASK,
     MULTIWAY,
+    Nodes,
     child_counts,
     first_children,
     trees_of_nodes,
 )
 from duramen.support import checks
-from duramen.support.arrays import FloatArray, IntArray, ranges
+from duramen.support.arrays import BoolArray, FloatArray, IntArray, ranges
 
 
 class PruningPath(NamedTuple):
@@ -133,8 +135,52 @@ def pruned(forest: Forest, ccp_alpha: float) -> Forest:
     alphas = _weakest_links(forest, "pruned")[0]
     settings = replace(forest.settings, ccp_alpha=max(ccp_alpha, forest.settings.ccp_alpha))
     closed = alphas <= ccp_alpha
-    if ccp_alpha == 0 or not closed.any():
-        return replace(forest, settings=settings)
+    forest = replace(forest, settings=settings)
+    return forest if ccp_alpha == 0 else _cut_back(forest, closed)
+
+
+def pruned_by_error(forest: Forest, leaves: NDArray[np.int32], target: NDArray[Any]) -> Forest:
+    """Cut each tree back to its smallest subtree of least error on rows that were held out.
+
+    The error of a node as a leaf is the number of its rows of other classes than its most frequent
+    one, or the sum of their squared deviations from its mean; a node becomes a leaf unless a
+    subtree below it has a smaller error (reduced-error pruning, Quinlan 1987). `leaves`, of shape
+    (n, T), are those of the rows, and `target` class codes, or numbers less the forest's origin.
+    """
+    nodes, n_leaves = Nodes(forest), len(forest.leaf_values)
+    weight = forest.weight[nodes.leaves, np.newaxis]
+    totals = nodes.summed_up(weight)
+    values = nodes.summed_up(weight * forest.leaf_values) / np.where(totals > 0, totals, 1.0)
+    values[nodes.leaves] = forest.leaf_values
+    place = forest.child[leaves + forest.offsets[:-1]] + forest.leaf_offsets[:-1]  # of leaf_values
+    rows = np.arange(len(target))[:, np.newaxis]
+    if forest.is_classifier:
+        counts = np.zeros((n_leaves, forest.n_values))
+        np.add.at(counts, (place, target[rows]), 1.0)
+        counts = nodes.summed_up(counts)
+        right = np.take_along_axis(counts, values.argmax(axis=1)[:, np.newaxis], axis=1)[:, 0]
+        errors = counts.sum(axis=1) - right
+    else:
+        # Deviations from the root, so that the sums of squares lose no digits.
+        roots = values[forest.offsets[:-1], 0]
+        centered = target[rows] - roots
+        moments = np.zeros((n_leaves, 3))
+        np.add.at(moments, place, np.stack([centered**0, centered, centered**2], axis=-1))
+        count, linear, square = nodes.summed_up(moments).T
+        mean = values[:, 0] - roots[nodes.tree]
+        errors = square - 2 * mean * linear + count * mean**2
+    closed, least = np.zeros(forest.n_nodes, dtype=np.bool_), errors.copy()
+    for level in reversed(nodes.levels):
+        below = nodes.over_children(least, level)
+        closed[level.parents] = errors[level.parents] <= below
+        least[level.parents] = np.minimum(errors[level.parents], below)
+    return _cut_back(forest, closed)
+
+
+def _cut_back(forest: Forest, closed: BoolArray) -> Forest:
+    """Return the forest with these inner nodes, marked in an array of shape (N,), as leaves."""
+    if not closed.any():
+        return forest
     counts, first, trees = child_counts(forest), first_children(forest), trees_of_nodes(forest)
 
     def offsets_of(own: IntArray, sizes: IntArray | None = None) -> IntArray:
@@ -212,7 +258,7 @@ def pruned(forest: Forest, ccp_alpha: float) -> Forest:
         "leaf_values": leaf_values,
     }
     schema = values_for_prediction(forest.schema, arrays)
-    return replace(forest, **arrays, settings=settings, schema=schema)
+    return replace(forest, **arrays, schema=schema)
 
 
 def _weakest_links(forest: Forest, function: str) -> tuple[FloatArray, FloatArray, IntArray]:
