@@ -200,7 +200,7 @@ def test_pruning_on_held_out_rows_leaves_the_subtree_of_least_error(task):
 def test_pruning_refuses_what_the_forest_does_not_predict():
     X, y, _ = weighted_problem("classification", 60)
     grown = dm.RandomForestClassifier(2, random_state=0).fit(X, y)
-    with pytest.raises(ValueError, match=r"pruned: y must be classes of the forest.* got 7"):
+    with pytest.raises(ValueError, match="pruned: y must be classes of the forest"):
         grown.pruned(X, y + 7)
     with pytest.raises(ValueError, match=r"pruned: y must be of shape \(60,\)"):
         grown.pruned(X, y[:5])

@@ -3,6 +3,7 @@
 from duramen.networks import connectome
 from duramen.networks.challenge import ChallengeScore, challenge_score
 from duramen.networks.inference import Experiment, genie3, group_links
+from duramen.networks.regression_error import reci
 from duramen.results.network_scores import NetworkScores, Orientation, undirected_ceiling
 
 __all__ = [
@@ -14,5 +15,6 @@ __all__ = [
     "connectome",
     "genie3",
     "group_links",
+    "reci",
     "undirected_ceiling",
 ]
