@@ -11,13 +11,17 @@ SIZES = np.array([1, 2, 5, 10])
 
 def enough(scores, fraction=0.0, confidence_level=0.9):
     """The rule on scores of a ranking cut at SIZES, with so many test rows a training row."""
-    scores = np.asarray(scores, dtype=float)
-    nothing = np.full(len(SIZES), np.nan)
+    return evaluation(scores, ["mdi"] * len(SIZES), SIZES, fraction, confidence_level).enough()
+
+
+def evaluation(scores, methods, sizes, fraction=0.0, confidence_level=0.9):
+    """Return the evaluation of methods, one a column of scores, that select so many features."""
+    scores, nothing = np.asarray(scores, dtype=float), np.full(len(methods), np.nan)
     return SelectionEvaluation(
-        methods=("mdi",) * len(SIZES),
-        cuts=SIZES,
+        methods=tuple(methods),
+        cuts=np.asarray(sizes),
         scores={"balanced_accuracy": scores},
-        sizes=np.tile(SIZES, (len(scores), 1)),
+        sizes=np.tile(sizes, (len(scores), 1)),
         kuncheva=nothing,
         nogueira=nothing,
         stability_low=nothing,
@@ -27,7 +31,7 @@ def enough(scores, fraction=0.0, confidence_level=0.9):
         n_train=100,
         n_test=round(100 * fraction),
         confidence_level=confidence_level,
-    ).enough()
+    )
 
 
 def test_by_hand():

@@ -81,18 +81,19 @@ def test_all_contexts_have_the_same_features_and_scale():
     assert [text.get_text() for text in day.get_yticklabels()] == ["a", "b", "c"]
     assert day.get_xlim() == night.get_xlim()
     assert day.get_ylim()[0] > day.get_ylim()[1]
-    assert day.get_xlabel() == "effect (bits)"
+    assert day.get_xlabel() == "less important here  <  0  <  more important here (bits)"
     for ax, c in ((day, 0), (night, 1)):
         order = contextual.order()
-        np.testing.assert_allclose([w for w, _ in panel_bars(ax)], contextual.signed[c, order])
-        np.testing.assert_allclose(
-            [dots(ax)[i][0] for i in range(3)], contextual.absolute[c, order]
-        )
+        more = -contextual.signed[c, order]  # the signed effect is that on all rows less that here
+        np.testing.assert_allclose([w for w, _ in panel_bars(ax)], more)
+        reach = np.sign(more) * contextual.absolute[c, order]
+        np.testing.assert_allclose([dots(ax)[i][0] for i in range(3)], reach)
         (ticks,) = (line for line in ax.lines if line.get_marker() == "|")
         np.testing.assert_allclose(ticks.get_xdata(), contextual.importances[order])
         low, high = ax.get_xlim()
-        assert low < contextual.signed.min()
-        assert max(contextual.absolute.max(), contextual.importances.max()) < high
+        assert low < -contextual.absolute[contextual.signed > 0].max()
+        most = contextual.absolute[contextual.signed < 0].max()
+        assert max(most, contextual.importances.max()) < high
 
 
 def test_sign_and_significance_are_marked():
@@ -104,7 +105,7 @@ def test_sign_and_significance_are_marked():
     }
     for (width, color), name in zip(panel_bars(night), names, strict=True):
         alpha = 0.85 if name != "a" else 0.25
-        assert color == pytest.approx(to_rgba(ACCENT if width > 0 else AGAINST, alpha))
+        assert color == pytest.approx(to_rgba(AGAINST if width > 0 else ACCENT, alpha))
     night = context_effects(contextual, "night", control="fwer")
     assert [dots(night)[i][1] for i in range(3)] == [name == "b" for name in names]
     assert not any(full for _, full in dots(context_effects(contextual, alpha=0)).values())

@@ -13,13 +13,13 @@ import numpy as np
 from duramen.analyses.execution import AnalysisInterrupted, Execution
 from duramen.estimators.catalogue import random_forest
 from duramen.evaluation import EvaluationInterrupted, SelectionEvaluation, evaluate_selection
-from duramen.evaluation.result import number, performances
+from duramen.evaluation.result import PairedTest, number, performances
 from duramen.importances import catalogue as measures
 from duramen.plots.curves import SELECTION_CURVES
 from duramen.reading.tables import read
-from duramen.reports.report import Report, Section, Table, page
+from duramen.reports.report import LEVEL, Report, Section, Table, page
 from duramen.results.adjustment import adjusted
-from duramen.results.summary import Column
+from duramen.results.summary import Column, counted
 from duramen.selection import catalogue as selectors
 from duramen.support import checks
 from duramen.support.provenance import references
@@ -207,23 +207,8 @@ def compare(
         },
     )
 
-    # --- the conclusion: how many features suffice, or which method is best ---
-    best = int(np.nanargmax(means)) if np.isfinite(means).any() else 0
-    lines = [
-        f"{evaluation.methods[best]} with {evaluation.n_features[best]:.4g} features predicts "
-        f"best: its mean {title} in rows not used to select is {number(means[best])}."
-    ]
-    fewest = [
-        f"{one.n_features:,} by {name} ({one.confidence_level:.0%} interval {one.low:,} to "
-        f"{one.high:,})"
-        for name, one in enough.items()
-    ]
-    if fewest:
-        lines.append(
-            f"Features that suffice for about what a ranking reaches at best: {'; '.join(fewest)}."
-        )
-
     # --- curves and table ---
+    n_splits = counted(evaluation.n_resamples, "split")
     curves = {name: evaluation.mean(name) for name in titles}
     if np.isfinite(evaluation.nogueira).any():
         curves["stability"] = evaluation.nogueira
@@ -242,7 +227,7 @@ def compare(
         )
         charts.append(chart)
     table = Table(
-        "Methods",
+        "Scores of the methods",
         tuple(evaluation.overview()),
         "One row a method; of a ranking, the number of features that suffices. result.csv has all "
         "numbers of features.",
@@ -278,6 +263,15 @@ def compare(
             "score": title,
         },
         sections=[*charts, table, *([differences] if pairs else [])],
+        methods=(
+            f"Selections by {', '.join(all_methods)} were compared in random {n_splits}: features "
+            f"were selected on {evaluation.n_train:,} training rows "
+            "(Ambroise and McLachlan 2002), and predictions from them by a "
+            f"{run.settings['learner'].replace('_', ' ')} scored on {evaluation.n_test:,} test "
+            f"rows by the {title}. Methods were compared by the corrected resampled t test "
+            "(Nadeau and Bengio 2003), with p-values adjusted after Holm."
+        ),
+        references=references(evaluate_selection, SelectionEvaluation),
         reading=(
             "Each method selected features on the training rows, a learner was fitted to these "
             "features of the training rows, and its predictions of the test rows were scored. "
@@ -289,20 +283,75 @@ def compare(
         ),
         cautions=_CAUTIONS,
         model=[
-            f"{evaluation.n_resamples:,} splits into {evaluation.n_train:,} training and "
-            f"{evaluation.n_test:,} test rows"
+            f"{n_splits} into {evaluation.n_train:,} training and {evaluation.n_test:,} test rows"
         ],
         kind="comparison",
         title=f"Selections of features for {run.target} compared",
-        conclusion=" ".join(lines),
+        conclusion=conclusion(
+            evaluation, [(*methods, p) for methods, p in zip(pairs, p_values, strict=True)], stop
+        ),
         table=evaluation.columns(),
         evaluation=evaluation,
         notes=tuple(execution.remarks),
-        references=references(evaluate_selection),
     )
     if stop is not None:
         raise AnalysisInterrupted(report, stop) from None
     return report
+
+
+def conclusion(
+    evaluation: SelectionEvaluation,
+    pairs: Sequence[tuple[str, str, PairedTest, float]] = (),
+    stop: KeyboardInterrupt | None = None,
+) -> str:
+    """Say which method predicts best, how sure that is, and how few features suffice.
+
+    `pairs` are the tests of two methods each, with their adjusted p-values; `stop` has ended the
+    comparison early.
+    """
+    score = next(iter(evaluation.scores))
+    means, title = evaluation.mean(score), performances[score].title
+    methods = list(dict.fromkeys(evaluation.methods))
+    sentences = [f"The {title} is not defined in any of the splits."]
+    if np.isfinite(means).any():
+        row = int(np.nanargmax(means))
+        best, n = evaluation.methods[row], evaluation.n_features[row]
+        tops = {evaluation.methods[i] for i in np.flatnonzero(means == means[row]).tolist()}
+        features = f"{n:,.4g} {'feature' if n == 1 else 'features'}"
+        reached = f"mean {title} {number(means[row])} in rows not used to select"
+        if len(methods) == 1:
+            sentences = [f"With {features}, {best} predicts best: {reached}."]
+        elif len(tops) > 1:
+            equal = "All" if len(tops) == len(methods) else ", ".join(sorted(tops))
+            sentences = [f"{equal} predict equally well: {reached}."]
+        else:
+            sentences = [f"{best} with {features} predicts best: {reached}."]
+        worse = [
+            second if first == best else first
+            for first, second, test, p in pairs
+            if p <= LEVEL and best in (first, second) and (test.difference > 0) == (first == best)
+        ]
+        if len(methods) > 1 and len(worse) == len(methods) - 1:
+            others = "The other method is" if len(worse) == 1 else "All other methods are"
+            sentences.append(f"{others} shown to predict worse.")
+        elif worse:
+            sentences.append(f"Shown to predict worse: {', '.join(worse)}.")
+        elif len(methods) > 1:
+            sentences.append("No method is shown to predict worse.")
+    fewest = list[str]()
+    for name in methods:
+        if len(evaluation.rows(name)) > 1:
+            one = evaluation.enough(name)
+            between = f"{one.confidence_level:.0%} interval {one.low:,} to {one.high:,}"
+            fewest.append(f"{one.n_features:,} by {name} ({between})")
+    if fewest:
+        sentences.append(
+            f"Fewest features that reach about the best score of a ranking: {'; '.join(fewest)}."
+        )
+    if stop is not None:
+        splits = counted(evaluation.n_resamples, "split")
+        sentences.append(f"The comparison was stopped early, after {splits}.")
+    return " ".join(sentences)
 
 
 def _methods(asked: Any) -> Any:

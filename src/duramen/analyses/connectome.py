@@ -26,7 +26,7 @@ from duramen.results.result import checked_names
 from duramen.results.summary import counted
 from duramen.support import checks
 from duramen.support.arrays import FloatArray
-from duramen.support.provenance import fingerprint, references, versions
+from duramen.support.provenance import cited, fingerprint, references, versions
 from duramen.support.text import joined, printable, quoted
 
 # Fraction of the values that are peaks, from which on thresholds are in another unit than the
@@ -313,6 +313,7 @@ def connectome(
         more.append(Section("Best possible agreement", (line,), brief=(line,)))
     with faults_of_ours():
         name = "" if file is None else Path(file).name
+        sources = " ".join(references(connectome))
         shape = f"{n_frames:,} frames x {counted(p, 'neuron')}"
         return report_of_links(
             ConnectomeReport,
@@ -339,6 +340,7 @@ def connectome(
             positions=places,
             results=results,
             more=more,
+            methods=f"Links were weighted by the {cited(entry.title, entry.reference)}.",
             reading=[
                 f"Links were weighted by the {entry.title} ({entry.reference}). "
                 f"{entry.meaning} Weights rank links; they are not connection strengths."
@@ -356,7 +358,10 @@ def connectome(
             title=f"Connectome of {p:,} neurons",
             subject=(f"{f'{printable(name)}: ' if name else ''}{shape}; {inferred.measure}",),
             table=inferred.columns(min(links, inferred.n_candidates)),
-            references=references(connectome),
+            references=[
+                *references(connectome),
+                *([] if entry.reference.split()[0] in sources else [f"{entry.reference}."]),
+            ],
             ceiling=ceiling,
         )
 

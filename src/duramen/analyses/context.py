@@ -37,13 +37,15 @@ from duramen.reports.report import (
 from duramen.results.adjustment import adjusted
 from duramen.results.context_importances import (
     INDEPENDENT,
+    IRRELEVANT,
+    MIXED,
     ContextImportances,
     Control,
     check_level,
 )
 from duramen.results.summary import Column, counted, small
 from duramen.support import checks
-from duramen.support.provenance import references
+from duramen.support.provenance import cited, references
 from duramen.support.text import fixed, joined, printable, quoted
 
 _OF_TREES = ("n_estimators", "criterion", "max_features", "max_depth", "splits")
@@ -54,9 +56,14 @@ _FEW_ROWS = 15  # A context of fewer rows is pointed out.
 _ROWS, _CHARTS = 200, 8
 _NAMED = 3  # features in the conclusion
 _NAME, _KIND = 16, len("complementary")  # characters that a narrow terminal leaves to words
+_P_VALUES = {  # column of the p-values by which features are found
+    "fdr": "absolute_q_value",
+    "fwer": "absolute_holm_p_value",
+    "none": "absolute_p_value",
+}
 _ADJUSTED = {"fdr": "q", "fwer": "Holm's p", "none": "p"}
 _CAVEATS = (
-    "The signed effect is biased in small contexts, where the decrease of impurity is larger on "
+    "The change is biased in small contexts, where the decrease of impurity is larger on "
     "average. Interpret its sign only where the absolute effect is significant.",
     'Power is low in contexts with few rows: "independent" means that no dependence was found, '
     "which is no evidence of independence.",
@@ -213,8 +220,8 @@ def context(
     >>> context = np.arange(80) % 2
     >>> y = np.where(context, X[:, 0], X[:, 1])
     >>> report = dm.context(X, y, context, n_estimators=50, n_permutations=199)
-    >>> report.conclusion[:57]
-    'The importance of 2 features depends on Xc (q <= 0.05), c'
+    >>> report.conclusion[:47]
+    'The importance of 2 of 3 features depends on Xc'
     """
     arguments = dict(locals())
     execution = Execution.of(globals()["context"], arguments)
@@ -311,8 +318,7 @@ def context(
             },
         )
         report = report_of(result, columns, run, alpha, control, notes)
-        sources = tuple(references(context_importances))
-        return replace(report, notes=tuple(execution.remarks), references=sources)
+        return replace(report, notes=tuple(execution.remarks))
 
 
 def _split_off(
@@ -409,6 +415,99 @@ def rule_of(result: ContextImportances, alpha: float, control: Control) -> str:
     return f"more than {result.tolerance:.0%} of the largest importance"
 
 
+# --- the words ------------------------------------------------------------------------------------
+
+
+def conclusion(
+    result: ContextImportances,
+    columns: Mapping[str, NDArray[Any]],
+    alpha: float,
+    control: Control,
+) -> str:
+    """Say which features matter more or less in a context, and how sure that is.
+
+    `columns` are those of `effect_columns`, the most dependent features first.
+    """
+    name, p = printable(result.context_name), len(result)
+    tested = result.absolute_p_values is not None
+    dependent = np.flatnonzero(columns["kind"] != INDEPENDENT).tolist()
+    n = len({columns["name"][i] for i in dependent})
+    if n == 0:
+        none = f"none of {counted(p, 'feature')}" if p > 1 else "the only feature"
+        negation = "" if p > 1 else " not"
+        return (
+            f"The importance of {none} was{negation} found to depend on {name}. That is no "
+            "evidence of equal importances: differences are hard to detect in few rows."
+        )
+    depends = "differs in these rows by"
+    sure = "No significance test was run: these differences may be due to chance."
+    if tested:
+        depends = "depends on"
+        sure = {
+            "fdr": f"Of findings like these, about {alpha:.0%} may be false alarms.",
+            "fwer": f"The chance that any finding is a false alarm is at most {alpha:.0%}.",
+            "none": f"Each feature was tested by itself: of those whose importance does not "
+            f"depend on {name}, about {alpha:.0%} are found as well.",
+        }[control]
+    largest = dict[str, int]()  # of each feature, the row of the context where it differs most
+    for i in dependent:
+        j = largest.setdefault(columns["name"][i], i)
+        if columns["absolute"][i] > columns["absolute"][j]:
+            largest[columns["name"][i]] = i
+    findings = list[str]()
+    for feature, i in list(largest.items())[:_NAMED]:
+        where = f"where {name} is {printable(str(columns['context'][i]))}"
+        kind = columns["kind"][i]
+        if kind == IRRELEVANT:
+            words = f"does not matter {where}"
+        elif kind == MIXED:
+            words = f"matters in another way {where} than overall"
+        else:
+            side = "more" if columns["signed"][i] < 0 else "less"
+            words = f"matters {side} {where} than overall"
+        if tested:
+            (value,) = small(columns[_P_VALUES[control]][[i]])
+            words += f" ({_ADJUSTED[control]} = {value})"
+        findings.append(f"{printable(feature)} {words}")
+    of_all = f"{n:,} of {counted(p, 'feature')}" if n < p else f"all {p:,} features"
+    more = f"; {n - _NAMED:,} more in the table" if n > _NAMED else ""
+    return (
+        f"The importance of {of_all if p > 1 else 'the only feature'} {depends} {name}: "
+        f"{'; '.join(findings)}{more}. {sure}"
+    )
+
+
+def _methods(result: ContextImportances, run: Run, control: Control) -> str:
+    """Return the methods in the terms of the field, with their sources."""
+    name, n_trees = printable(result.context_name), run.settings.get("n_estimators", 0)
+    random = run.settings.get("max_features", 1) == 1
+    kind = "totally randomized tree" if random else "extremely randomized tree"
+    compared = cited(
+        f"Importances of features (mean decrease of impurity, {result.unit}) in "
+        f"{counted(n_trees, kind)} were compared with those in each context of {name}",
+        "A. Sutera et al. (2016)",
+    )
+    if result.absolute_p_values is None:
+        return f"{compared}, without a test."
+    within = {
+        "all": "permutations of the context",
+        "within_target": "permutations of the context within the classes of the target",
+        "conditional": cited(
+            "permutations of the context, conditional on the target and on associated features",
+            "T. B. Berrett et al. (2020)",
+        ),
+    }[result.permute]
+    adjustment = {
+        "fdr": "adjusted after Benjamini and Hochberg",
+        "fwer": "adjusted after Holm",
+        "none": "not adjusted",
+    }[control]
+    return (
+        f"{compared}; the differences were tested by {result.n_permutations:,} {within}, with "
+        f"p-values {adjustment}."
+    )
+
+
 # --- the report -----------------------------------------------------------------------------------
 
 
@@ -442,10 +541,6 @@ def report_of(
     else:
         than = "as" if p > alpha else "more than"
         lines[0] += f" (p = {p:.2g}): {than} expected under the null hypothesis."
-        lines.append(
-            "The importance of a feature can depend on an irrelevant context, which shifts the "
-            "distribution of the feature, and need not depend on a relevant one."
-        )
     brief = tuple(lines)
     values = ", ".join(f"{value} ({rows:,} rows)" for value, rows in _sizes(result).items())
     cuts = result.metadata.get("context", {}).get("cuts")
@@ -459,13 +554,13 @@ def report_of(
         options = {"context": value, "k": k, "alpha": alpha, "control": control}
         chart = Section(
             f"{name} = {value}",
-            caption=f"The {k} features that depend most on {name}, in {unit}. Bar: signed effect, "
-            "blue to the right if the feature is less informative in the context, orange to the "
-            "left if it is more informative. Dot: absolute effect, filled if the feature depends "
-            f"on the context ({rule}). Tick: importance on all rows.",
+            caption=f"The {k} features that depend most on {name}, in {unit}. Bar: change of the "
+            "importance, orange to the right if the feature matters more in the context, blue to "
+            "the left if it matters less. Dot: absolute effect, filled if the feature depends on "
+            f"the context ({rule}). Tick: importance on all rows.",
             figure=(CONTEXT_EFFECTS, result, options),
-            text=f"Bars, dots and ticks: the signed and the absolute effect of {name} = {value} "
-            f"and the importance of {k} features.",
+            text=f"Bars, dots and ticks: the change of the importance where {name} = {value}, the "
+            f"absolute effect, and the importance on all rows, of {k} features.",
         )
         sections.append(chart)
     shown = {key: numbers[:HELD] for key, numbers in columns.items()}
@@ -474,14 +569,14 @@ def report_of(
         Column(name, shown["context"].tolist(), "words", least=_NAME),
     ]
     # Where a terminal is narrow, those of the largest number are left out first.
-    for key, minor in {"importance": 3, "within": 4, "absolute": 0, "signed": 1}.items():
+    for key, minor in {"importance": 3, "within": 4, "absolute": 0}.items():
         if key in shown:
             table.append(Column(key, fixed(shown[key], 4), minor=minor))
+    table.append(Column("change", fixed(-shown["signed"], 4), minor=1))
     if "absolute_p_value" in shown:
         table.append(Column("p", small(shown["absolute_p_value"]), minor=2 * (control != "none")))
         if control != "none":
-            level = {"fdr": "absolute_q_value", "fwer": "absolute_holm_p_value"}[control]
-            table.append(Column(_ADJUSTED[control], small(shown[level])))
+            table.append(Column(_ADJUSTED[control], small(shown[_P_VALUES[control]])))
     table.append(Column("kind", shown["kind"].tolist(), "words", least=_KIND))
     first = f"The first {_ROWS} of {total:,}" if total > _ROWS else f"All {total:,}"
     sections.append(
@@ -504,16 +599,22 @@ def report_of(
         "Trees are grown on all rows, without the context. The importance of a feature is the "
         f"mean decrease of impurity at the nodes that split on it, in {unit}. At each node it is "
         "compared with that over the rows of one context: the absolute effect is the sum of the "
-        "absolute differences, the signed effect that of the differences, all rows minus context. "
-        f"A node without rows of the context {empty}.",
+        "absolute differences, the change the sum of the differences, context minus all rows "
+        "(result.csv has it as signed, with the opposite sign). A node without rows of the context "
+        f"{empty}.",
         "Complementary: the feature is always more informative in that context. Redundant: it is "
         "always less informative. Irrelevant: it has no information there. Mixed: it is more "
         "informative at some nodes and less informative at others; the word after it names the "
-        'stronger direction. "Always" means that the signed effect has at least '
+        'stronger direction. "Always" means that the change has at least '
         f"{1 - tolerance:.0%} of the size of the absolute one. Independent: not found to depend on "
         f"the context, at {rule}, or an effect of at most {tolerance:.0%} of the largest "
         "importance.",
     ]
+    if p is not None:
+        reading.append(
+            "The importance of a feature can depend on an irrelevant context, which shifts the "
+            "distribution of the feature, and need not depend on a relevant one."
+        )
     if result.within is not None:
         reading.append(
             '"Within" is the importance in a forest that is grown only on the rows of the '
@@ -548,33 +649,19 @@ def report_of(
         cautions.append(_ORDERED)
     if tested and result.permute == "conditional":
         cautions.append(_MODELED)
-    conclusion = f"The importance of no feature depends on {name} ({rule})."
-    if n:
-        # The first dependent features in the table, each in the context where it differs most.
-        differing = dict[str, str]()
-        for i in np.flatnonzero(columns["kind"] != INDEPENDENT).tolist():
-            feature = printable(columns["name"][i])
-            if feature in differing or len(differing) == _NAMED:
-                continue
-            side = "more" if columns["signed"][i] < 0 else "less"
-            value = printable(str(columns["context"][i]))
-            differing[feature] = f"{side} where {name} is {value}"
-        most = "; ".join(f"{feature} matters {words}" for feature, words in differing.items())
-        conclusion = (
-            f"The importance of {counted(n, 'feature')} depends on {name} ({rule}), compared with "
-            f"all rows: {most}{'; ...' if n > len(differing) else ''}."
-        )
     return page(
         ContextReport,
         run,
         facts=facts,
         sections=sections,
+        methods=_methods(result, run, control),
+        references=references(context_importances),
         reading=reading,
         cautions=(*cautions, *_CAVEATS),
         model=model,
         kind="dependence on a context",
         title=f"Importances of the features for {run.target or 'the target'}, by {name}",
-        conclusion=conclusion,
+        conclusion=conclusion(result, columns, alpha, control),
         table={
             key: values.tolist() if values.dtype.kind == "U" else values
             for key, values in columns.items()

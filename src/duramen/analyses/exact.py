@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from duramen.analyses.context import criterion_for
 from duramen.analyses.execution import Execution, faults_of_ours
 from duramen.data import EncodedTable, LearningSet
+from duramen.data.target import NumberTarget, target_class
 from duramen.findings.table import left_out, of_codes
 from duramen.jobs.progress import progress_bar
 from duramen.reading.tables import read
 from duramen.reports.report import (
     HELD,
     Report,
+    Run,
     Section,
     Table,
     degree_charts,
@@ -23,7 +26,7 @@ from duramen.reports.report import (
     rows_note,
 )
 from duramen.results.importances import Importances
-from duramen.results.summary import Column, places
+from duramen.results.summary import Column, counted, percents, places
 from duramen.support import checks
 from duramen.support.arrow import pa
 from duramen.support.provenance import references
@@ -50,6 +53,7 @@ _LISTED = 100  # Markov boundaries in run.json
 _BOUNDARIES = 20  # on the page
 _MEMBERS = 12  # features of a boundary in a terminal
 _CONDITIONINGS = 3
+_NAMED = 3  # features in the conclusion
 _DEGREES = 16
 _ROWS = 100
 _KINDS = ("strong", "weak", "irrelevant", "unknown")
@@ -348,6 +352,7 @@ def exact(
         added = f"{float(importances.values.sum()):.4f}"
         whole = "all that the features together account for, " + f"{information:.4f} {unit}"
         meaning = f": {whole}." if max_depth is None else f". Full trees would make it {whole}."
+        both = "relevance and Markov boundaries are those"
         none = f"at most {level:g} bits counts" if level else "no information counts"
         return page(
             ExactReport,
@@ -371,9 +376,14 @@ def exact(
             cautions=_CAVEATS,
             kind="exact importances and relevance",
             title=f"Exact importances of the features for {run.target}",
-            conclusion=f"The {data.n_rows:,} rows are taken as the whole population, without "
-            "sampling error: of a sample, nearly every feature is relevant, and most are strongly "
-            "relevant where there are few rows. duramen rank tests features of a sample.",
+            conclusion=conclusion(run, importances, relevance),
+            methods=(
+                f"Importances (mean decrease of impurity, {importances.unit}) are those of "
+                f"{kind_of_trees}, computed exactly (Louppe et al. 2013); "
+                f"{'relevance is that' if boundaries is None else both} of the joint distribution "
+                f"of {data.n_rows:,} rows."
+            ),
+            references=references(population_importances),
             subject=(
                 f"All features together account for {of_all} of {printable(run.target or '')}",
                 f"Importances of {kind_of_trees}: {added} in all",
@@ -388,11 +398,45 @@ def exact(
                 "strong_information": [entry.strong_information for entry in ranked],
                 "largest_information": [entry.largest_information for entry in ranked],
             },
-            references=references(population_importances),
             importances=importances,
             relevance=tuple(relevance),
             boundaries=None if boundaries is None else tuple(map(tuple, boundaries)),
         )
+
+
+def conclusion(run: Run, importances: Importances, relevance: Sequence[Relevance]) -> str:
+    """Say how many features are relevant, what they account for together, and for which rows."""
+    p, target = len(relevance), printable(run.target or "the target")
+    kinds = Counter[str](entry.relevance for entry in relevance)
+    strong, n = kinds["strong"], kinds["strong"] + kinds["weak"]
+    of_all = f"{n:,} of {counted(p, 'feature')} {'is' if n == 1 else 'are'}"
+    if n == p:
+        of_all = f"All {p:,} features are" if p > 1 else "The only feature is"
+    elif n == 0:
+        of_all = f"None of {counted(p, 'feature')} is" if p > 1 else "The only feature is not"
+    sentences = [f"{of_all} relevant for {target} in these rows, taken as the whole population."]
+    if n:
+        part = run.results["information"] / run.results["impurity"]
+        (part_words,) = percents(part, n=run.n_rows or 0)
+        categorical = target_class(run.task or NumberTarget.task).categorical
+        whole = "uncertainty about" if categorical else "variance of"
+        subject = "Together they account" if n > 1 else "It accounts"
+        sentences.append(f"{subject} for {part_words} of the {whole} {target}.")
+        best = ", ".join(printable(name) for name in importances.top(min(_NAMED, n)).names)
+        if n > 1:
+            number = f"{strong:,}" if strong else "None"
+            carry = "carry" if strong > 1 else "carries"
+            sentences.append(f"{number} of them {carry} information that all others lack.")
+            sentences.append(f"Most important: {best}.")
+        elif p > 1:
+            sentences.append(f"It is {best}.")
+    if kinds["unknown"]:
+        sentences.append(f"The relevance of {kinds['unknown']:,} more is not known.")
+    sentences.append(
+        "In a sample nearly every feature is relevant by chance: duramen rank tests features of a "
+        "sample."
+    )
+    return " ".join(sentences)
 
 
 def _distribution(

@@ -27,7 +27,7 @@ from duramen.results.network_scores import NetworkScores
 from duramen.results.summary import Column, counted, places, small
 from duramen.support import checks
 from duramen.support.files import expanded
-from duramen.support.provenance import references
+from duramen.support.provenance import cited, references
 from duramen.support.text import fixed, joined, printable, quoted, read_utf8
 
 _NAMED = 5  # genes that a message names, and links in the conclusion
@@ -266,6 +266,7 @@ def network(
                 "regulators": f"{n_sources:,}",
                 "candidate links": f"{inferred.n_candidates:,}",
             },
+            methods=_methods(inferred, forest, n_estimators, source_scaling, n_permutations),
             reading=[
                 "The weight of a link is the importance of the regulator in the forest that "
                 "predicts the target. Weights rank links; they are not probabilities."
@@ -291,6 +292,24 @@ def network(
             table=table,
             references=(*references(genie3), *([_HUBS] if source_scaling == "variance" else [])),
         )
+
+
+def _methods(
+    inferred: Network, forest: str, n_trees: int, source_scaling: str, n_permutations: int
+) -> str:
+    """Return the methods of a network of genes in the terms of the field, with their sources."""
+    of_forest = f"{forest.replace('_', ' ')} of {counted(n_trees, 'tree')}"
+    weighted = f"Links were weighted by the importance ({inferred.measure}) of the regulator in a "
+    weighted = cited(f"{weighted}{of_forest} that predicts the target", *references(genie3))
+    if source_scaling == "variance":
+        scaled = "multiplied by the variance of the weights of the regulator over the targets"
+        weighted += f", {cited(scaled, _HUBS)}"
+    if inferred.p_values is None:
+        return f"{weighted}."
+    return (
+        f"{weighted}. P-values are from {counted(n_permutations, 'permutation')} of each target, "
+        "adjusted after Benjamini and Hochberg."
+    )
 
 
 def _genes(
@@ -382,6 +401,53 @@ def source_name(source: Any) -> str | None:
     return Path(source).name if isinstance(source, str | Path) else None
 
 
+def conclusion(inferred: Network, scores: NetworkScores | None = None) -> str:
+    """Say which links are the strongest, how sure they are, and how many are known."""
+    n = inferred.n_candidates
+    if not n:
+        return "No link is possible between these."
+    of_all, (i, j) = counted(n, "possible link"), inferred.ranked(_NAMED)
+    tested = ""
+    if inferred.p_values is not None:
+        sources, targets = inferred.ranked()
+        real = inferred.q_values()[sources, targets] <= LEVEL
+        n_real = int(np.count_nonzero(real))
+        if n_real:
+            i, j = sources[real][:_NAMED], targets[real][:_NAMED]
+            tested = f"{n_real:,} of {of_all} {'is' if n_real == 1 else 'are'}"
+            if n_real == n:
+                tested = f"All {n:,} possible links are" if n > 1 else "The only possible link is"
+            tested += (
+                f" supported by the test: about {LEVEL:.0%} of such links may be false alarms."
+            )
+        else:
+            tested = f"None of {of_all} is" if n > 1 else "The only possible link is not"
+            tested += " distinguishable from noise."
+    arrow = "->" if inferred.directed else "--"
+    ends = zip(i.tolist(), j.tolist(), strict=True)
+    links = [
+        f"{printable(inferred.names[a])} {arrow} {printable(inferred.names[b])}" for a, b in ends
+    ]
+    if tested:
+        sentences = [tested, f"Strongest: {', '.join(links)}."]
+    else:
+        strongest = f"Strongest of {of_all}" if n > 1 else "The only possible link"
+        known = "none of them is" if n > 1 else "it is not"
+        sentences = [
+            f"{strongest}: {', '.join(links)}.",
+            f"Weights rank links: without a test, {known} known to be real.",
+        ]
+    if scores is not None and scores.n_true:
+        hits, chance = scores.early_precision * scores.n_true, scores.n_true**2 / scores.n_pairs
+        known = counted(scores.n_true, "known link")
+        first = f"{scores.n_true:,} pairs hold" if scores.n_true > 1 else "pair holds"
+        hold = "they hold" if scores.n_true > 1 else "it holds"
+        sentences.append(
+            f"The first {first} {hits:.3g} of {known}; in a random order {hold} {chance:.2g}."
+        )
+    return " ".join(sentences)
+
+
 def report_of_links(
     report_class: type[ReportT],
     inferred: Network,
@@ -398,22 +464,8 @@ def report_of_links(
 ) -> ReportT:
     """Return the report of a network: its graph and links, their agreement with known ones."""
     figures: dict[str, Any] = {"candidate_links": inferred.n_candidates}
-    sections, conclusion = list[Section | Table](), "There is no candidate link."
+    sections = list[Section | Table]()
     if inferred.n_candidates:
-        arrow = "->" if inferred.directed else "--"
-        first = [f"{printable(a)} {arrow} {printable(b)}" for a, b, _ in inferred.top(_NAMED)]
-        conclusion = f"Strongest of {counted(inferred.n_candidates, 'candidate link')}: "
-        conclusion += f"{', '.join(first)}. Weights rank links; "
-        if inferred.p_values is None:
-            conclusion += "without a test, none of them is known to be real."
-        else:
-            n_found = int(np.count_nonzero(inferred.q_values() <= LEVEL))
-            conclusion += (
-                f"by the test, {n_found:,} {'is' if n_found == 1 else 'are'} found, of which about "
-                f"{LEVEL:.0%} may be false alarms."
-                if n_found
-                else "by the test, none can be told from noise."
-            )
         n, n_rows = min(_DRAWN, inferred.n_candidates), min(_ROWS, inferred.n_candidates)
         placed = "" if positions is None else " at the positions of the neurons"
         source, target, weight = inferred.top(1)[0]
@@ -478,6 +530,6 @@ def report_of_links(
         notes=tuple(execution.remarks),
         network=inferred,
         scores=scores,
-        conclusion=conclusion,
+        conclusion=conclusion(inferred, scores),
         **fields,
     )

@@ -13,6 +13,7 @@ from duramen.io.store.reader import memory_bytes
 from duramen.reports.report import Report, Section, Table, page
 from duramen.results.summary import Column, counted
 from duramen.support.checks import check_integer
+from duramen.support.provenance import cited, references
 from duramen.theory.subspaces.planning import Plan, search_plan
 
 _TREES = {  # numbers of trees of an option, with their titles
@@ -143,21 +144,11 @@ def plan(
             settings={**settings, "keep": [option.keep for option in options]},
             results=results,
         )
-        of_all = f"{advice.n_features:,}"
-        title, draws = f"Grow one forest on all {of_all} features: memory holds them", ""
+        of_all, sources = f"{advice.n_features:,}", references(search_plan)
+        title = f"Grow one forest on all {of_all} features: memory holds them"
         if advice.subspace < advice.n_features:
             trees = counted(advice.n_trees, "tree")
             title = f"Grow at least {trees} on {advice.subspace:,} of {of_all} features each"
-            draws = ", all of them drawn anew (keep = 0)"
-            if advice.keep:
-                draws = f", with features found before in up to {advice.keep:.0%} of the places "
-                draws += f"(keep = {advice.keep:g})"
-        find = "1 tree finds" if advice.n_trees == 1 else f"{advice.n_trees:,} trees find"
-        assumption = (
-            f"{find} all relevant features with probability {1.0 - advice.risk:g} if rows are "
-            f"infinitely many; with {advice.n_rows:,} rows more trees are needed, and weak "
-            "features may not be found at all."
-        )
         columns: dict[str, Any] = {
             "keep": [option.keep for option in options],
             "subspace": [advice.subspace] * len(options),
@@ -209,8 +200,43 @@ def plan(
             title=title,
             table=columns,
             plan=advice,
-            subject=(f"{title}{draws}", assumption),
+            methods=cited(
+                f"Trees were planned for {counted(sum(advice.relevant.values()), 'feature')} "
+                f"assumed to be relevant among {of_all}: their number bounds the risk at "
+                f"{advice.risk:g} that no tree on {advice.subspace:,} features, a fraction of up "
+                f"to {advice.keep:g} of them kept from those found, holds one of these with its "
+                "companions",
+                *sources,
+            )
+            + ".",
+            references=sources,
+            conclusion=conclusion(advice),
         )
+
+
+def conclusion(advice: Plan) -> str:
+    """Say how many trees to grow on how many features, and what they find."""
+    n, p, risk = advice.n_trees, advice.n_features, 1.0 - advice.risk
+    relevant = sum(advice.relevant.values())
+    all_relevant = f"all {relevant:,} relevant features" if relevant > 1 else "the relevant feature"
+    limit = (
+        f"With {advice.n_rows:,} rows more trees are needed, and weak features may not be found at "
+        "all."
+    )
+    finds = f"{'finds' if n == 1 else 'find'} {all_relevant} with a probability of {risk:g}"
+    trees = counted(n, "tree")
+    if advice.subspace >= p:
+        return (
+            f"Grow {trees} or more on all {counted(p, 'feature')}: memory holds "
+            f"them. Of many rows, {'it' if n == 1 else 'they'} {finds}. {limit}"
+        )
+    drawn = "all of them drawn anew for each tree"
+    if advice.keep:
+        drawn = f"up to {advice.keep:.0%} of them kept from those found before"
+    return (
+        f"Grow at least {trees}, each on {advice.subspace:,} of {p:,} features, {drawn}. Of many "
+        f"rows, {'it' if n == 1 else 'they'} {finds}. {limit}"
+    )
 
 
 def numbers_by_degree(relevant: Any) -> dict[int, int]:

@@ -527,6 +527,7 @@ def rank(
             data=forest_and_rows()[1] if "described" in parts else None,
             above=above,
             left_out=execution.left_out,
+            unfinished=execution.unfinished,
             oob_errors=getattr(forest, "oob_error_curve_", None),
             **parts,
         )

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from duramen.analyses.execution import AnalysisInterrupted, Execution
 from duramen.analyses.feature_groups import clusters_of, sections_of, with_clusters
@@ -39,6 +40,7 @@ from duramen.selection.random_subspace import widest_within
 from duramen.selection.subspace_search import TEST_OF, TESTS
 from duramen.support import checks
 from duramen.support.arrow import pa
+from duramen.support.provenance import cited
 from duramen.support.text import fixed, printable
 
 SELECTOR = "sequential_random_subspace"
@@ -50,6 +52,11 @@ _MEMORY, _SUBSPACE = "512MB", 1000  # for the columns of a tree; features of a t
 _DRAWS, _LEAST_PATIENCE = 10, 200
 _ROWS = 200  # of a table on the page
 _NAMED = 3  # features in the conclusion
+_RELEVANCE = {  # test of a search, in the methods
+    "decoy": "each tested against a permuted copy at a false discovery rate of {alpha:g}",
+    "positive": "each with an importance above zero in some tree",
+    "probe": "each tested against random probes",
+}
 _NEXT_STEP = (
     "duramen rank tests every feature, also by its association with the target by itself, and has "
     "more power for few rows."
@@ -255,13 +262,8 @@ def select(
         )
         sections.append(chart)
     places = sections_of(scores, variants, clustered)
-    strongest = ""
     if n_found:
-        features = counted(data.n_columns, "feature")
-        count = f"{n_found:,} of {features} {'were' if n_found > 1 else 'was'} found"
         best = selected[np.argsort(-scores.values[selected], kind="stable")[:HELD]]
-        named = ", ".join(printable(scores.names[j]) for j in best[:_NAMED].tolist())
-        strongest = f" Most important: {named}."
         some = f"The {_ROWS:,} most important of" if n_found > _ROWS else "All"
         features_found = Table(
             "Features found",
@@ -279,10 +281,10 @@ def select(
         )
         sections += [*places, features_found]
     else:
-        count, next_step = "No feature was found", _NEXT_STEP
+        next_step = _NEXT_STEP
         if searches:  # a feature needs ten trees or more to be judged
             next_step += " More trees (--trees) with --patience 0 search longer."
-        lines = (f"{count}.", next_step)
+        lines = ("No feature was found.", next_step)
         sections += [Section("Features found", lines, brief=(next_step,)), *places]
     if searches:
         reading = _reading_of_search(model)
@@ -299,18 +301,24 @@ def select(
         for name, figure in summary.results.items()
         if figure is not None
     }
+    parts = [cited(record.title, record.reference), summary.run]
+    if searches:
+        parts.append(_RELEVANCE[model.relevance].format(alpha=model.alpha or 0))
     report = page(
         SelectionReport,
         run,
         facts={"features found": f"{n_found:,}", **figures},
         sections=sections,
+        methods=f"Features were selected by {', '.join(filter(None, parts))}.",
+        references=(record.reference,) if record.reference else (),
         reading=reading,
         cautions=(*(_CAUTIONS_OF_SEARCH if searches else ()), *_CAUTIONS, OTHER_METHODS),
         kind=record.title,
         title=f"Features selected for {run.target}",
-        conclusion=f"{count} by {', '.join(filter(None, (record.title, summary.run)))}.{strongest}",
+        conclusion=conclusion(
+            scores, selected, run.target, record, "" if stop is None else summary.run
+        ),
         table=with_clusters(table, variants, clustered),
-        references=(record.reference,) if record.reference else (),
         notes=tuple(execution.remarks),
         selected=tuple(scores.names[j] for j in selected.tolist()),
         importances=scores,
@@ -319,6 +327,48 @@ def select(
     if stop is not None:
         raise AnalysisInterrupted(report, stop) from None
     return report
+
+
+def conclusion(
+    scores: Importances,
+    selected: NDArray[np.int64],
+    target: str | None,
+    record: Selector,
+    stopped: str = "",
+) -> str:
+    """Say how many features were selected, and which are the most important.
+
+    Parameters
+    ----------
+    scores : Importances
+        Importances of all features by the selector.
+    selected : int64 array
+        Indices of the selected features.
+    target : str or None
+        Name of the target.
+    record : Selector
+        Selector.
+    stopped : str
+        What was run until a stop ended the search; empty if nothing did.
+    """
+    p, n = len(scores), len(selected)
+    of_all = f"{n:,} of {counted(p, 'feature')} {'was' if n == 1 else 'were'}"
+    if n == p:
+        of_all = f"All {p:,} features were" if p > 1 else "The only feature was"
+    elif n == 0:
+        of_all = f"None of {counted(p, 'feature')} was" if p > 1 else "The only feature was not"
+    sentences = [f"{of_all} selected as relevant for {printable(target or 'the target')}."]
+    if record.goal == "ranking" and n:
+        sentences.append("Their number was chosen, not estimated.")
+    if n > 1:
+        best = selected[np.argsort(-scores.values[selected], kind="stable")[:_NAMED]]
+        named = ", ".join(printable(scores.names[j]) for j in best.tolist())
+        sentences.append(f"Most important: {named}.")
+    elif n:
+        sentences.append(f"It is {printable(scores.names[selected[0]])}.")
+    if stopped:
+        sentences.append(f"The search was stopped early, after {stopped}; more may be relevant.")
+    return " ".join(sentences)
 
 
 def selector_classes() -> dict[str, type[Any]]:

@@ -58,6 +58,8 @@ class Output:
         Print errors only.
     top : int
         Number of rows to print, at most 1000.
+    explain_output : bool
+        Also print what the numbers mean, and their limitations, as the report does.
     scheduler : str, optional
         Address of a Dask scheduler, such as tcp://192.0.2.1:8786, or the .json file that it writes:
         its workers grow the forests. The result does not depend on it.
@@ -69,6 +71,7 @@ class Output:
     json: bool = False
     quiet: bool = False
     top: int = 20
+    explain_output: bool = False
     scheduler: str | None = None
 
     def check(self, command: str) -> None:
@@ -248,7 +251,7 @@ def print_report(report: Report, output: Output) -> None:
         if not output.quiet:
             from duramen.cli.show import show  # imports that take long
 
-            show(report, output.top, output.out)
+            show(report, output.top, output.out, explain=output.explain_output)
         return
     import pyarrow as pa
 
@@ -256,7 +259,9 @@ def print_report(report: Report, output: Output) -> None:
     place = expanded(output.out)
     printed = {
         "conclusion": report.conclusion,
+        "methods": report.methods,
         "notes": list(report.notes),
+        **({"explanations": report.explanations()} if output.explain_output else {}),
         "folder": str(output.out),
         "files": [name for name in _OWN if (place / name).is_file()],
         "run": asdict(report.run),

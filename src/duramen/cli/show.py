@@ -24,8 +24,11 @@ _SHORT, _LONG = 8, 16  # characters of the longest bar
 _FEW = 6  # columns beside which bars are drawn
 
 
-def show(report: Report, top: int, out: Path) -> None:
-    """Print conclusion, data, the first rows of the main table, remarks, and the files written."""
+def show(report: Report, top: int, out: Path, *, explain: bool = False) -> None:
+    """Print conclusion, data, the first rows of the main table, remarks, and the files written.
+
+    With `explain` also the other texts of the page: what the numbers mean, and their limits.
+    """
     console = Console()
     for line in filter(None, (report.conclusion, *report.subject)):
         console.print(_line(line), soft_wrap=not console.is_terminal)
@@ -40,6 +43,10 @@ def show(report: Report, top: int, out: Path) -> None:
             console.print(_line(line), soft_wrap=not console.is_terminal)
     for section in report.walk():
         for line in getattr(section, "brief", ()):
+            console.print(_line(line), soft_wrap=not console.is_terminal)
+    for title, lines in report.explanations().items() if explain else ():
+        console.print(Text(f"\n{title}", style="bold"))
+        for line in lines:
             console.print(_line(line), soft_wrap=not console.is_terminal)
     files = ("report.html", "result.csv", *report.further, "result.parquet", "run.json")
     console.print(_line(f"Wrote {out}: {', '.join(files)}"))

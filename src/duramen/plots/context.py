@@ -52,11 +52,12 @@ def context_effects(
 ) -> Axes:
     """Draw the effects of a context on the `k` features that depend most on any context.
 
-    A bar is the signed effect: blue above 0, where the feature is less informative in the context;
-    vermilion below 0, where it is more informative. The dot at the end of a line is the absolute
-    effect: where the bar reaches it, the effect always has that sign. The tick is the importance on
-    all rows. Features that do not depend on the context, by `ContextImportances.verdicts`, are
-    faint and have a hollow dot. The axes of all contexts of a result are equal.
+    A bar is the change of the importance, the signed effect with the opposite sign: vermilion to
+    the right, where the feature is more informative in the context; blue to the left, where it is
+    less informative. The dot at the end of a line is the absolute effect: where the bar reaches it,
+    the change always has that sign. The tick is the importance on all rows. Features that do not
+    depend on the context, by `ContextImportances.verdicts`, are faint and have a hollow dot. The
+    axes of all contexts of a result are equal.
 
     Parameters
     ----------
@@ -88,33 +89,38 @@ def context_effects(
     >>> X, y, context = [[0, 0], [0, 1], [1, 0], [1, 1]] * 5, [0, 1, 1, 0] * 5, [0, 1] * 10
     >>> result = dm.contexts.context_importances(X, y, context, n_permutations=9)
     >>> dm.plots.context_effects(result, "0").get_xlabel()
-    'effect (bits)'
+    'less important here  <  0  <  more important here (bits)'
     """
     owner = "plots.context_effects"
     check_shown(owner, result, k)
     value = _value(owner, result, context)
     c, best = result.contexts.index(value), result.order()[:k]
     dependent = result.verdicts(alpha, control)[c, best] != INDEPENDENT
-    signed, absolute = result.signed[c, best], result.absolute[c, best]
+    change = -result.signed
+    reach = np.where(change < 0, -result.absolute, result.absolute)
     ax = axes_or_new(ax, 6.4, 0.9 + 0.26 * len(best))
     place = np.arange(len(best))
     for bar, amount, counts in zip(
-        ax.barh(place, signed, height=0.56, linewidth=0), signed, dependent, strict=True
+        ax.barh(place, change[c, best], height=0.56, linewidth=0),
+        change[c, best],
+        dependent,
+        strict=True,
     ):
-        bar.set_facecolor(ACCENT if amount > 0 else AGAINST)
+        bar.set_facecolor(AGAINST if amount > 0 else ACCENT)
         bar.set_alpha(0.85 if counts else 0.25)
-    ax.hlines(place, 0, absolute, colors=MUTED, linewidth=0.8)
+    ax.hlines(place, 0, reach[c, best], colors=MUTED, linewidth=0.8)
     mark: dict[str, Any] = {"linestyle": "none", "markeredgecolor": INK}
     for chosen, filling in ((dependent, INK), (~dependent, "none")):
         dot = {**mark, "markersize": 5, "markeredgewidth": 0.8, "markerfacecolor": filling}
-        ax.plot(absolute[chosen], place[chosen], "o", **dot)
+        ax.plot(reach[c, best][chosen], place[chosen], "o", **dot)
     ax.plot(result.importances[best], place, "|", **mark, markersize=10, markeredgewidth=1.4)
     feature_axis(ax, [result.names[j] for j in best])
-    low = min(0.0, float(result.signed[:, best].min()))
-    high = max(float(result.absolute[:, best].max()), float(result.importances[best].max()))
+    low = min(0.0, float(reach[:, best].min()))
+    high = max(float(reach[:, best].max()), float(result.importances[best].max()))
     room = 0.04 * (high - low) or 1.0
     ax.set_xlim(low - room, high + room)
-    title = "effect" if result.unit == "1" else f"effect ({result.unit})"
+    unit = "" if result.unit == "1" else f" ({result.unit})"
+    title = f"less important here  <  0  <  more important here{unit}"
     return finish(ax, title, grid="x", ticks="x", nbins=5)
 
 

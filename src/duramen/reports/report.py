@@ -54,6 +54,8 @@ OTHER_METHODS = (
     "errors of counting in how many forests a feature exceeds the largest permuted copy."
 )
 """Why commands disagree, for the reports of each."""
+METHODS = "Methods"
+"""Title of the section with the methods in the words of a paper."""
 _ARCHIVE = "report.npz"
 _LONGEST = 4000  # characters of a text on the page; sentences and commands hold many names
 _REM = 7.7  # width of the page that an inch of a figure takes at most, in units of its type
@@ -299,6 +301,12 @@ class Report(Saved, Framed):
         return next(tables, None)
 
     @property
+    def methods(self) -> str:
+        """Methods, settings and sources in sentences for a paper; empty if the report has none."""
+        sections = (part for part in self.walk() if isinstance(part, Section))
+        return next((part.lines[0] for part in sections if part.title == METHODS), "")
+
+    @property
     def metadata(self) -> dict[str, Any]:
         """Settings, seed, versions and fingerprint of the data."""
         identity = {"fingerprint": self.run.fingerprint, "seed": self.run.seed}
@@ -399,6 +407,15 @@ class Report(Saved, Framed):
             yield section
             if isinstance(section, Section):
                 yield from section.sections
+
+    def explanations(self) -> dict[str, tuple[str, ...]]:
+        """Return the texts that a terminal does not show by default, by section."""
+        sections = (part for part in self.walk() if isinstance(part, Section))
+        return {
+            part.title: part.lines
+            for part in sections
+            if part.lines and not part.brief and not part.sections
+        }
 
     def section(self, title: str) -> Any:
         """Return the section of that title.
@@ -563,6 +580,8 @@ def page(
     *,
     facts: Mapping[str, str],
     sections: Sequence[Section | Table],
+    methods: str = "",
+    references: Sequence[str] = (),
     reading: Sequence[str] = (),
     cautions: Sequence[str] = (),
     model: Sequence[str] = (),
@@ -572,7 +591,8 @@ def page(
     """Return a report whose sections lie between the look at the data and the settings.
 
     Where there is a target, the numbers of rows and features head the `facts`, and a line on the
-    data and the `model` the `subject`.
+    data and the `model` the `subject`. `methods` are sentences with the terms of the field; the
+    version and the seed follow them, then the `references`.
     """
     rows, features, target = f"{run.n_rows or 0:,}", f"{run.n_features or 0:,}", run.target
     if target is not None:
@@ -584,7 +604,13 @@ def page(
     looks = [f"{finding['message']}. Hint: {finding['hint']}." for finding in run.findings]
     looks = [line[0].upper() + line[1:] for line in looks]
     look = Section("Look at the data", tuple(looks), points=True, caution=True)
-    below = [
+    below = list[Section]()
+    if methods:
+        seed = "" if run.seed is None else f", seed {run.seed}"
+        methods += f" Computed with duramen {run.versions.get('duramen', '')}{seed}."
+        below.append(Section(METHODS, (methods,), brief=(f"{METHODS}: {methods}",)))
+    below += [
+        Section("References", tuple(references), points=True),
         Section("Interpretation", tuple(reading)),
         Section("Limitations", tuple(cautions), points=True, caution=True),
     ]
@@ -620,6 +646,7 @@ def page(
             or section.sections
         ),
         subject=tuple(subject),
+        references=tuple(references),
         **fields,
     )
 

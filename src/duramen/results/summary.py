@@ -127,6 +127,22 @@ def counted(count: int, noun: str) -> str:
     return f"{count:,} {noun}" + ("" if count == 1 else "s")
 
 
+def percents(*fractions: float, n: int) -> list[str]:
+    """Return fractions of `n` rows as percentages with as few decimals as are honest.
+
+    Below 1,000 rows a decimal is noise. Different fractions are different texts; 0% and 100% are
+    exact to nine digits.
+    """
+    fractions = tuple(round(fraction, 9) for fraction in fractions)  # sums of rounded numbers
+    for decimals in range(n >= 1000, 8):
+        texts = [f"{100 * fraction:.{decimals}f}%" for fraction in fractions]
+        ends = [float(text[:-1]) in (0, 100) for text in texts]
+        exact = [fraction in (0, 1) for fraction in fractions]
+        if ends == exact and len(set(texts)) == len(set(fractions)):
+            break
+    return texts
+
+
 def small(numbers: Iterable[float]) -> list[str]:
     """Return p-values and rates as text of two digits."""
     return [f"{number:.2g}" for number in numbers]

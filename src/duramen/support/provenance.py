@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import platform
+import re
 from collections.abc import Callable, Mapping
 from functools import cache
 from hashlib import sha256
@@ -43,6 +44,20 @@ def references(*functions: Callable[..., Any]) -> tuple[str, ...]:
         after = (inspect.getdoc(function) or "").partition("References\n----------\n")[2]
         cited.append(" ".join(after.partition("\n\n")[0].split()))
     return tuple(filter(None, cited))
+
+
+def cited(text: str, *references: str) -> str:
+    """Return a text followed by the authors and years of its sources, such as (Breiman 2001)."""
+    sources = list[str]()
+    for reference in references:
+        match = re.match(r"([^()]+) \((\d{4})\)", reference)
+        if match is not None:
+            first, *others = re.sub(r"(?:\b\w\.-?)+ ", "", match[1]).split(", ")
+            several = len(others) > 1 or " et al." in match[1]
+            authors = first.removesuffix(" et al.")
+            authors += " et al." if several else f" and {others[0]}" if others else ""
+            sources.append(f"{authors} {match[2]}")
+    return f"{text} ({'; '.join(sources)})" if sources else text
 
 
 @cache  # reading the metadata of a package takes longer than growing a small forest

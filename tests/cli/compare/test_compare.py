@@ -28,7 +28,7 @@ def test_results(file, tmp_path):
     words = ["compare", file, "--target", "y", "--score", "auc"]
     words += ["--n-features", 1, "--n-features", 3]
     said, run = done(out, *words, *QUICK)
-    assert "best: 1 by mdi (95% interval 1 to 1)" in said.stdout
+    assert "best score of a ranking: 1 by mdi (95% interval 1 to 1)" in said.stdout
     assert "4 splits into 54 training and 6 test rows" in " ".join(said.stdout.split())
     table = pd.read_csv(out / "result.csv")
     assert table["method"].tolist() == ["mdi", "mdi", "mda", "mda", "all-features"]
@@ -59,6 +59,7 @@ def test_interrupted(file, tmp_path):
     assert result.exit_code == 130
     assert (tmp_path / "out" / "result.csv").exists()
     assert "interrupted; the results are those after 2 splits" in result.stderr
+    assert "The comparison was stopped early, after 2 splits." in result.stdout
 
 
 @one_test

@@ -36,9 +36,9 @@ def test_gives_the_advice_of_the_theory(out):
     assert run["settings"]["memory"] == 10**6
     assert (run["n_rows"], run["n_features"]) == (1000, 10_000)
     assert (run["file"], run["target"], run["seed"], run["fingerprint"]) == (None,) * 4
-    grow = f"Grow at least {expected.n_trees} trees on {expected.subspace} of 10,000"
-    assert grow in result.stdout
-    assert "if rows are infinitely many; with 1,000 rows more trees are needed" in result.stdout
+    grow = f"Grow at least {expected.n_trees} trees, each on {expected.subspace} of 10,000 features"
+    assert result.stdout.startswith(grow)
+    assert "With 1,000 rows more trees are needed" in result.stdout
     page = (out / "report.html").read_text(encoding="utf-8")
     assert "Effect of a sample of 1,000 rows" in page
     assert run["results"]["cautions"] == list(expected.cautions)

@@ -74,7 +74,7 @@ def test_noise_has_no_verdict_above_noise(tmp_path):
     result, record = done(tmp_path / "out", "rank", path, "--target", "y", "--trees", 20)
     assert set(written(tmp_path / "out")["verdict"]) == {"noise"}
     assert record["results"]["significance"]["noise"] == 5
-    assert result.stdout.startswith("None of 5 features can be told from noise.")
+    assert result.stdout.startswith("None of 5 features is distinguishable from noise.")
     assert "evidence that any feature is associated with y" in result.stdout
 
 

@@ -75,8 +75,7 @@ def test_finds_what_is_relevant(genes, out, tmp_path):
     assert (run["task"], run["target"], run["n_features"]) == ("classification", "kind", 101)
     lines = result.stdout.splitlines()
     assert lines[0] == (
-        "2 of 101 features were found by selection in random subspaces, 120 trees of 30 features. "
-        "Most important: g11, g7."
+        "2 of 101 features were selected as relevant for kind. Most important: g11, g7."
     )
     assert lines[1] == "genes.csv: 150 rows x 101 features, target kind of 2 classes"
     assert result.stderr == ""

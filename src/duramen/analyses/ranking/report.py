@@ -18,7 +18,7 @@ from duramen.data import EncodedTable, LearningSet
 from duramen.data.target import NumberTarget, target_class
 from duramen.effects import Direction
 from duramen.forests.settings import CRITERIA
-from duramen.importances.measure import Measured
+from duramen.importances.measure import Measure, Measured
 from duramen.plots.curves import OOB_ERROR
 from duramen.reports.report import (
     HELD,
@@ -49,9 +49,10 @@ from duramen.results.significance import (
     ConditionalSignificance,
     Significance,
 )
-from duramen.results.summary import Column, counted
+from duramen.results.summary import Column, counted, percents
 from duramen.significance import catalogue as tests
 from duramen.support.arrow import pa
+from duramen.support.provenance import cited
 from duramen.support.text import printable
 
 _ROWS = 100  # features of the table on the page
@@ -81,6 +82,10 @@ _MEANINGS = {
     "order may be due to chance.",
     (False, None): " That is no evidence that the features predict {target}; their order may be "
     "due to chance.",
+}
+_PARTS = {  # parts on precision that the methods name
+    "intervals": "Confidence intervals are from forests on random subsamples of the rows",
+    "stability": "Stability is the agreement of forests on random halves of the rows",
 }
 _STRONGEST = 3  # features that the conclusion names
 
@@ -239,6 +244,7 @@ def summarize(
     data: LearningSet[EncodedTable] | None = None,
     above: Sequence[Section | Table] = (),
     left_out: Sequence[str] = (),
+    unfinished: Sequence[str] = (),
     oob_errors: ArrayLike | None = None,
     n_rows: int = _ROWS,
     **parts: Any,
@@ -257,6 +263,8 @@ def summarize(
         Sections above the table.
     left_out : sequence of str
         What is not computed, and why.
+    unfinished : sequence of str
+        Parts that a stop has left out.
     oob_errors : array-like, optional
         Out-of-bag error after each tree.
     n_rows : int
@@ -293,7 +301,7 @@ def summarize(
         sections.append(parts["groups"])
     n_grown, other = run.settings.get("n_estimators", 0), str(run.settings.get("model", ""))
     facts = {"model": other} if other else {"trees": f"{n_grown:,}"}
-    reading, cautions, cited = list[str](), list[str](), list[Any](words.values())
+    reading, cautions, used = list[str](), list[str](), list[Any](words.values())
     for name, measured in measures.items():
         entry = words[name]
         scored = measured.unit == CRITERIA["log_rank"].unit
@@ -327,14 +335,14 @@ def summarize(
     if tested is not None:
         below = tuple(significance.sections_of(tested))
         sections.append(Section("Significance test", sections=below, folded=True))
-        cited.append(tests[tested.method])
+        used.append(tests[tested.method])
         if verdicts is not None:
             facts[CONFIRMED] = f"{verdicts.count(CONFIRMED):,}"
             facts["candidates"] = f"{verdicts.count(CANDIDATE):,}"
         else:
             facts[f"with {significance.limit_of(tested)}"] = f"{len(selected):,}"
     if direct is not None:
-        cited.append(tests[direct.method])
+        used.append(tests[direct.method])
     if intervals is not None or stability is not None:
         below = tuple(precision.sections_of(intervals, stability))
         sections.append(Section("Confidence intervals and stability", sections=below, folded=True))
@@ -358,27 +366,11 @@ def summarize(
         of_forest.append(Section("Number of trees", (line,), brief=(line,)))
     if of_forest:
         sections.append(Section("Forest", sections=tuple(of_forest), folded=True))
-    forest_words = str(run.settings.get("forest", "forest")).replace("_", " ").replace("-", " ")
-    methods = f"{of_first.title} of a {forest_words} of {counted(n_grown, 'tree')}"
-    if other:
-        methods = f"{of_first.title} of {run.settings['estimator']}"
-    if tested is not None:
-        n_permutations = tested.metadata.get("n_permutations")
-        methods += f"; features tested by {significance.title_of(tested)}"
-        if n_permutations is not None:
-            staged = tests[tested.method].stops_early
-            of_stage = f"at most {n_permutations:,} permutations a stage"
-            methods += f" ({of_stage if staged else counted(n_permutations, 'permutation')})"
-    methods += f"; duramen {run.versions.get('duramen', '')}, seed {run.seed}."
-    sections.append(Section("Methods", (methods,), brief=(f"Methods: {methods}",)))
-    sources = [f"{entry.title}: {entry.reference}" for entry in cited if entry.reference]
+    sources = [f"{entry.title}: {entry.reference}" for entry in used if entry.reference]
     sources += [text for part, text in precision.SOURCES.items() if parts.get(part) is not None]
-    if sources:
-        sections.append(Section("References", tuple(sources), points=True))
 
     caveats = [text.replace("the forest", "the model") if other else text for text in _CAVEATS]
     model, further = [other or counted(n_grown, "tree")], dict[str, Any]()
-    references = list(sources)
     if error is not None:
         facts[target.oob_error] = target.error_text(error)
         model.append(f"{target.oob_error} {target.error_text(error)}")
@@ -390,24 +382,25 @@ def summarize(
         tables = [pa.table(part.columns()) for part in rows]
         of_rows = pa.concat_tables(tables, promote_options="default")
         further[OF_ROWS] = dict(zip(of_rows.column_names, of_rows.columns, strict=True))
-        references += rows[0].references
+        sources += rows[0].references
     if pairs is not None:
         further[OF_PAIRS] = pairs.columns()
-        references += pairs.references
+        sources += pairs.references
     return page(
         RankingReport,
         run,
         facts=facts,
         sections=sections,
+        methods=methods_of(run, of_first, **parts),
+        references=sources,
         reading=list(filter(None, reading)),
         cautions=[*cautions, *caveats, *([] if tested is None else [OTHER_METHODS])],
         model=model,
         kind="ranking of features",
         title=f"Feature importances for {run.target}",
-        conclusion=conclusion(run, tested, parts.get("described") or ()),
+        conclusion=conclusion(run, tested, parts.get("described") or (), unfinished),
         table={name: column.values for name, column in file.items()},
         further=further,
-        references=tuple(references),
         importances=dict(measures),
         significance=tested,
         selected=selected,
@@ -418,8 +411,48 @@ def summarize(
     )
 
 
+def methods_of(run: Run, measure: Measure, **parts: Any) -> str:
+    """Return the methods of a ranking in the terms of the field, with their sources.
+
+    `parts` are those of `summarize`.
+    """
+    tested = parts.get("tested")
+    forest = str(run.settings.get("forest", "forest")).replace("_", " ").replace("-", " ")
+    model = f"a {forest} of {counted(run.settings.get('n_estimators', 0), 'tree')}"
+    model = str(run.settings.get("estimator", model))  # of another package, with its parameters
+    sentence = f"Features were ranked by {cited(measure.title, measure.reference)} of {model}"
+    if tested is not None:
+        test, n = tests[tested.method], tested.metadata.get("n_permutations")
+        sentence += f" and tested by {cited(significance.title_of(tested), test.reference)}"
+        if n is not None:
+            rounds = counted(n, "permutation")
+            sentence += f", {f'at most {rounds} a stage' if test.stops_early else rounds}"
+    if isinstance(tested, AdjustedSignificance):
+        sentence += (
+            f"; confirmed features have a family-wise adjusted p-value up to {LEVEL:g}, candidates "
+            f"a false discovery rate up to {LEVEL:g}"
+        )
+    sentences = [f"{sentence}."]
+    if (direct := parts.get("direct")) is not None:
+        test = tests[direct.method]
+        sentences.append(
+            "Features were also tested given all others by the "
+            f"{cited(test.title, test.reference)}."
+        )
+    for part, words in _PARTS.items():
+        if parts.get(part) is not None:
+            sentences.append(f"{cited(words, precision.SOURCES[part].partition(': ')[2])}.")
+    if (pairs := parts.get("pairs")) is not None:
+        words = "Pairs of features were tested for interactions"
+        sentences.append(f"{cited(words, *pairs.references)}.")
+    return " ".join(sentences)
+
+
 def conclusion(
-    run: Run, tested: significance.Tested | None, described: Sequence[Direction] = ()
+    run: Run,
+    tested: significance.Tested | None,
+    described: Sequence[Direction] = (),
+    unfinished: Sequence[str] = (),
 ) -> str:
     """Say what was found and how well the forest predicts, for a reader who knows no method.
 
@@ -427,9 +460,10 @@ def conclusion(
     ``baseline_error``, the error of the best prediction without features, with
     ``baseline_p_value``, the p-value of the null hypothesis that the forest is not more accurate;
     and ``groups``, the number of groups of rows, if any.
-    `described` are directions of the features, the most important first.
+    `described` are directions of the features, the most important first; `unfinished` are parts
+    that a stop has left out.
     """
-    target = run.target or "the target"
+    target, n_rows = run.target or "the target", run.n_rows or 0
     sentences = [_NO_TEST if tested is None else significance.finding(tested, target)]
 
     # --- how well the forest predicts ---
@@ -443,13 +477,13 @@ def conclusion(
     elif baseline is not None:
         explained = 1 - error / baseline if baseline > 0 else 0.0
         if kind.categorical:
+            right, guessed = percents(1 - error, 1 - baseline, n=n_rows)
             accuracy = (
-                f"The {what} classifies {100 * (1 - error):.3g}% of the {unseen} that it had not "
-                "seen correctly; always guessing the most frequent class gives "
-                f"{100 * (1 - baseline):.3g}%."
+                f"The {what} classifies {right} of the {unseen} that it had not seen correctly; "
+                f"always guessing the most frequent class gives {guessed}."
             )
         else:
-            part = f"{100 * explained:.3g}%" if explained > 0 else "none"
+            part = percents(explained, n=n_rows)[0] if explained > 0 else "none"
             accuracy = (
                 f"In {unseen} that it had not seen, the {what} explains {part} of the variance of "
                 f"{target}."
@@ -463,8 +497,8 @@ def conclusion(
     elif kind.chance_score is not None:
         sentences.append(
             f"Of two {unseen} that it had not seen, the forest tells in "
-            f"{100 * (1 - error):.3g}% of all cases which has its event first; guessing gives "
-            f"{kind.chance_score:.0%}."
+            f"{percents(1 - error, n=n_rows)[0]} of all cases which has its event first; guessing "
+            f"gives {kind.chance_score:.0%}."
         )
 
     # --- the strongest features, and the directions of their effects ---
@@ -488,4 +522,6 @@ def conclusion(
             every = ("", "both ", "all ")[len(named) - 1]
             shown = f"{', '.join(named)} ({every}{next(iter(named.values()))})"
         sentences.append(f"Strongest: {shown}.")
+    if unfinished:
+        sentences.append(f"The analysis was stopped early, without {', '.join(unfinished)}.")
     return " ".join(sentences)

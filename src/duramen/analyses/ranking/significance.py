@@ -407,19 +407,20 @@ def finding(result: Tested, target: str) -> str:
     of_all = f"{n:,} of {counted(p, 'feature')} {'is' if n == 1 else 'are'}"
     if n == p:
         of_all = f"All {p:,} features are" if p > 1 else "The only feature is"
+    none = f"None of {counted(p, 'feature')} is" if p > 1 else "The only feature is not"
     if isinstance(result, ErrorRates):
-        return f"{of_all} selected by {title_of(result)}, with {limit_of(result)}."
+        return f"{of_all} selected, with {limit_of(result)}." if n else f"{none} selected."
     if n == 0:
-        return f"None of {counted(p, 'feature')} can be told from noise."
+        return f"{none} distinguishable from noise."
     if not isinstance(result, AdjustedSignificance):
         return f"{of_all} associated with {target}; about {chance} of these may be false alarms."
     verdicts = result.verdicts(LEVEL)
     sure, likely = verdicts.count(CONFIRMED), verdicts.count(CANDIDATE)
-    promising = f"{likely:,} {'is' if likely == 1 else 'are'} promising"
     if not sure:
+        promising = "One is" if likely == 1 else f"{likely:,} are"
         return (
-            f"None of {counted(p, 'feature')} is reliably associated with {target}. {promising}: "
-            f"about {chance} of such features are false alarms."
+            f"{none} reliably associated with {target}. {promising} promising: about {chance} of "
+            "such features are false alarms."
         )
     if likely:
         of_all = f"{sure:,} of {counted(p, 'feature')} {'is' if sure == 1 else 'are'}"
@@ -427,7 +428,8 @@ def finding(result: Tested, target: str) -> str:
         f"{of_all} reliably associated with {target}: the chance that "
         f"{'it' if sure == 1 else 'even one of them'} is a false alarm is at most {chance}."
     )
-    among = f" Another {promising}: of all {sure + likely:,}, about {chance} may be false alarms."
+    another = "One more is" if likely == 1 else f"Another {likely:,} are"
+    among = f" {another} promising: of all {sure + likely:,}, about {chance} may be false alarms."
     return words + among * (likely > 0)
 
 

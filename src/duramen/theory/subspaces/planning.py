@@ -243,6 +243,11 @@ def search_plan(
     The numbers of trees hold for the model, with infinitely many rows, and are lower bounds for
     real tables; ``cautions`` of the result lists the limits on finitely many rows.
 
+    References
+    ----------
+    A. Sutera, C. Châtel, G. Louppe, L. Wehenkel, P. Geurts (2018). Random subspace with trees for
+    feature selection under memory constraints. AISTATS 21.
+
     Examples
     --------
     >>> from duramen.theory.subspaces.planning import search_plan

@@ -1,97 +1,11 @@
-"""Conclusion of a ranking: what was found, and how accurate the forest is."""
+"""Accuracy of the forest of a ranking out of bag, which its conclusion compares with guessing."""
 
 import numpy as np
 import pytest
 from scipy.stats import ttest_1samp
-from tests.reports.test_reports import a_run
 
 import duramen as dm
-from duramen import Significance
 from duramen.analyses.ranking.forest import out_of_bag_accuracy
-from duramen.analyses.ranking.report import conclusion
-from duramen.effects import Direction
-from duramen.results.significance import AdjustedSignificance
-
-
-def verdict(*p_values):
-    names = tuple("abcdefg"[: len(p_values)])
-    scores = np.arange(len(names), 0, -1.0)
-    how = {"method": "altmann", "null": "Nothing.", "metadata": {"measure": "mdi"}}
-    return Significance(names, scores, np.array(p_values), **how)
-
-
-def judged(*verdicts):
-    by_verdict = {"confirmed": 0.01, "candidate": 0.2, "noise": 0.9}
-    p_adjusted = np.array([by_verdict[word] for word in verdicts])
-    q_values = np.where(p_adjusted < 0.5, 0.02, 0.9)
-    names = tuple("abcdefg"[: len(verdicts)])
-    scores = np.arange(len(names), 0, -1.0)
-    return AdjustedSignificance(
-        names,
-        scores,
-        q_values,
-        p_adjusted=p_adjusted,
-        q_values=q_values,
-        statistics=scores,
-        method="max_t",
-        null="Nothing.",
-        metadata={"measure": "mdi"},
-    )
-
-
-def ran(task="classification", **results):
-    return a_run(task=task, results=results)
-
-
-GOOD = {"oob_error": 0.1, "baseline_error": 0.4, "baseline_p_value": 0.001}
-BAD = {"oob_error": 0.39, "baseline_error": 0.4, "baseline_p_value": 0.4}
-SEEN = "The forest classifies 90% of the rows that it had not seen correctly; always guessing the "
-SURE = "the chance that {} is a false alarm is at most 5%."
-
-
-@pytest.mark.parametrize(
-    ("results", "tested", "said"),
-    [
-        (
-            GOOD,
-            judged("confirmed", "confirmed", "candidate", "noise"),
-            "2 of 4 features are reliably associated with type: "
-            + SURE.format("even one of them")
-            + " Another 1 is promising: of all 3, about 5% may be false alarms. "
-            + SEEN
-            + "most frequent class gives 60%. Strongest: a (higher in x), b.",
-        ),
-        (GOOD, judged("confirmed", "noise"), "1 of 2 features is reliably associated with type: "),
-        (GOOD, judged("confirmed", "noise"), SURE.format("it")),
-        (GOOD, judged("confirmed", "confirmed"), "All 2 features are reliably associated"),
-        (GOOD, judged("confirmed"), "The only feature is reliably associated with type: "),
-        (GOOD, judged("candidate", "noise"), "None of 2 features is reliably associated"),
-        (GOOD, judged("noise", "noise"), "None of 2 features can be told from noise. " + SEEN),
-        (GOOD, judged("noise"), "the features predict type, but no single one stands out."),
-        (GOOD, verdict(0.001, 0.9), "1 of 2 features is associated with type; about 5% of"),
-        (GOOD, None, "The features predict type."),
-        (BAD, verdict(0.001, 0.9), "That is no better than without any feature"),
-        (BAD, verdict(0.9, 0.9), "Nothing here is evidence that any feature is associated with"),
-        (BAD, None, "That is no evidence that the features predict type"),
-        ({}, None, "every tree sees all rows"),
-    ],
-)
-def test_sentences_for_each_outcome(results, tested, said):
-    described = [Direction("a", "up", "x"), Direction("b")]
-    conclusion_ = conclusion(ran(**results), tested, described)
-    assert said in conclusion_
-    assert conclusion_.endswith(".")
-    assert conclusion_.startswith("No significance test was run") == (tested is None)
-
-
-def test_numbers_and_survival():
-    numbers = {"oob_error": 0.9, "baseline_error": 1.2, "baseline_p_value": 0.01}
-    directed = [Direction("a", "down"), Direction("b", "down")]
-    said = conclusion(ran("regression", **numbers), judged("confirmed", "confirmed"), directed)
-    assert "In rows that it had not seen, the forest explains 25% of the variance of type." in said
-    assert said.endswith("Strongest: a, b (both falling with type).")
-    said = conclusion(ran("survival", oob_error=0.3, groups=9), None, ())
-    assert "Of two rows of groups that it had not seen, the forest tells in 70% of all" in said
 
 
 def fitted(y, regression=False):
