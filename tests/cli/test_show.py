@@ -55,6 +55,18 @@ def test_what_is_printed(capsys, monkeypatch):
     assert "".join(lines).count("More columns in the results: more") == 1
 
 
+def test_texts_of_the_page_are_printed_where_they_are_asked_for(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    report = a_report([column("a")])
+    show(report, 20, "out", explain=True)
+    explained = capsys.readouterr().out.splitlines()
+    assert explained[explained.index("Silent") + 1] == "Not in a terminal."
+    assert explained[-1].startswith("Wrote out: ")
+    show(report, 20, "out")
+    assert "Silent" not in capsys.readouterr().out
+    assert report.explanations() == {"Silent": ("Not in a terminal.",)}
+
+
 @pytest.mark.parametrize(("width", "longest"), [(60, 16), (22, 8), (19, 0)])
 def test_bars_take_the_room_that_is_left(width, longest, capsys, monkeypatch):
     numbers = Column("v", ["2", "1", "0"], bars=np.array([2.0, 1.0, 0.0]))

@@ -27,7 +27,7 @@ command(
     "rank cohort.csv --target months --event cause --event-of-interest disease --entry included "
     "--trees 30 --permutations 19",
 )
-command("no-test", f"{GRADE} --no-test --top 3 --seed 5")
+command("no-test", f"{GRADE} --no-test --top 3 --explain-output --seed 5")
 command("balanced", f"{ILL} --no-test --class-weight balanced")
 command("balanced-subsample", f"{GRADE} --no-test --class-weight balanced-subsample")
 command(

@@ -524,12 +524,13 @@ def report_of(
     unit, tolerance = unit_words(result.unit), result.tolerance
     tested, p = result.absolute_p_values is not None, result.relevance_p_value
     n = len(set(columns["name"][columns["kind"] != INDEPENDENT].tolist()))
-    facts = {
+    sizes = [f"{value} {rows:,}" for value, rows in _sizes(result).items()]
+    facts = {f"rows by {name}": joined(sizes, shown=3)} | {
         word: f"{run.settings[key]:,}"
         for word, key in (("trees", "n_estimators"), ("permutations", "n_permutations"))
         if key in run.settings
     }
-    model = [f"{number} {word}" for word, number in facts.items()]
+    model = [f"{facts[word]} {word}" for word in ("trees", "permutations") if word in facts]
     if p is not None:
         facts[f"p of {name} itself"] = f"{p:.2g}"
     facts[f"depend on {name}"] = f"{n:,}"

@@ -510,6 +510,8 @@ def rank(
             )
             of_mda = group_importances.metadata.get("mda", {})
             settings["group_mda"] = {"source": source, "n_groups": len(members), **of_mda}
+        if data.target.censored:
+            results["events"] = int(np.count_nonzero(data.target.events))
         if groups_of_rows is not None:
             results["groups"] = data.exchangeability.n_units
         if feature_groups is not None:

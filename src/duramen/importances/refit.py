@@ -150,7 +150,7 @@ def seeded(template: Any, seed: int) -> Any:
 
 
 def seeded_parts(model: Any, seed: int) -> Any:
-    """Return a copy of a model that is not fitted, it and all its parts with a seed, modulo 2**32."""
+    """Return a copy of a model that is not fitted, with one seed, modulo 2**32, in all parts."""
     from sklearn.base import clone
 
     seed %= 2**32

@@ -58,6 +58,7 @@ METHODS = "Methods"
 """Title of the section with the methods in the words of a paper."""
 _ARCHIVE = "report.npz"
 _LONGEST = 4000  # characters of a text on the page; sentences and commands hold many names
+_FEW_CLASSES = 3  # whose sizes stand at the head of a page
 _REM = 7.7  # width of the page that an inch of a figure takes at most, in units of its type
 _VARIABLES = {
     ACCENT: "var(--accent)",
@@ -596,7 +597,9 @@ def page(
     """
     rows, features, target = f"{run.n_rows or 0:,}", f"{run.n_features or 0:,}", run.target
     if target is not None:
-        facts = {"rows": rows, "features": features, **facts}
+        sizes = [f"{name} {n:,}" for name, n in (run.classes or {}).items()]
+        few = {"classes": ", ".join(sizes)} if 0 < len(sizes) <= _FEW_CLASSES else {}
+        facts = {"rows": rows, **few, "features": features, **facts}
         shape = f"{counted(run.n_rows or 0, 'row')} x {counted(run.n_features or 0, 'feature')}"
         classes = "" if run.classes is None else f" of {len(run.classes)} classes"
         line = f"{printable(run.file or '')}: {shape}, target {printable(target)}{classes}"

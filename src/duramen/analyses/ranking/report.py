@@ -300,7 +300,9 @@ def summarize(
     if parts.get("groups") is not None:
         sections.append(parts["groups"])
     n_grown, other = run.settings.get("n_estimators", 0), str(run.settings.get("model", ""))
-    facts = {"model": other} if other else {"trees": f"{n_grown:,}"}
+    events = run.results.get("events")
+    facts = {} if events is None else {"events": f"{events:,}"}
+    facts |= {"model": other} if other else {"trees": f"{n_grown:,}"}
     reading, cautions, used = list[str](), list[str](), list[Any](words.values())
     for name, measured in measures.items():
         entry = words[name]
