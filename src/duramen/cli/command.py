@@ -355,7 +355,7 @@ def connected(command: str, scheduler: str | None, quiet: bool) -> Iterator[Any]
         if client.scheduler.address.startswith("tcp:"):
             lines.append(
                 "the connection to the scheduler is not encrypted: every user of its network can "
-                "run code on its workers (docs/how-to/running/cluster.md)"
+                "run code on its workers; the guide on several machines shows how to encrypt it"
             )
         notes(lines, quiet)
         yield client

@@ -101,7 +101,7 @@ class Measure(Entry):
         Whether values of irrelevant features lie as far below 0 as above it.
     favors_many_values : bool
         Whether irrelevant features of many values have more of it on average than those of few, and
-        those of frequent values more than those of rare ones (docs/biases/cardinality.md).
+        those of frequent values more than those of rare ones.
     spread : str
         What its standard error is over: "trees", or something else.
     default : bool

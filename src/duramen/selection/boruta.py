@@ -122,9 +122,8 @@ class Boruta(RefittingSelector):
     with the target by chance in these rows is so in all rounds, and hits in more than half of them
     if it is above the median of the best shadow. Of irrelevant features alone, the best one is
     above the best of as many shadows half of the time: with no relevant feature, some feature is
-    confirmed in a considerable fraction of data sets, which `alpha` does not bound (the guide,
-    docs/explanation/experiments/selectors.md, has figures). Tests that permute the target, such as
-    `duramen.significance.max_t`, bound it.
+    confirmed in a considerable fraction of data sets, which `alpha` does not bound (the guide has
+    figures). Tests that permute the target, such as `duramen.significance.max_t`, bound it.
 
     *Correlated features.* The importance of a relevant feature is divided among its copies; all of
     them are confirmed as long as each part is above the threshold. So are irrelevant features that

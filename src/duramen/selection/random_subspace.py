@@ -216,8 +216,8 @@ class SequentialRandomSubspace(BaseSelector):
 
     *Correlated features.* One that is correlated with a relevant feature is associated with the
     target, which its decoy is not, and may be found although it adds nothing: `alpha` is a false
-    discovery rate of features that are independent of the target and of the others (the guide,
-    docs/explanation/tests/proxies.md, has figures).
+    discovery rate of features that are independent of the target and of the others (the guide has
+    figures).
 
     *Masking.* Trees in which all q features compete (`max_features=None` of the estimator) take one
     of several features that tell the same, and those that were found and kept hide others. With an

@@ -385,7 +385,7 @@ class ArtificialContrasts(RoundsSelector):
 
     *Null hypothesis.* As in `Boruta`, replicates repeat contrasts, not rows: `alpha` does not bound
     the fraction of data sets without a relevant feature in which some feature is accepted, .01 to
-    .035 of those measured, and a tenth by MDI (docs/explanation/experiments/selectors.md).
+    .035 of those measured, and a tenth by MDI.
 
     References
     ----------

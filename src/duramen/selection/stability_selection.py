@@ -134,10 +134,9 @@ class StabilitySelection(RefittingSelector):
     false feature is one that is not associated with the target; a proxy of a relevant feature
     counts as relevant. Knockoffs of proxies are proxies too, so that a false feature is one that is
     independent of the target given all others, as far as their estimated distribution is right.
-    Where no feature is relevant, features and copies come in random order, and something
-    is selected with probability .07 at ``alpha=0.25``, .03 at .2 and .16 at 1/3 by MDI
-    (docs/explanation/experiments/stability-selection.md, also for what is false among features
-    beside relevant ones).
+    Where no feature is relevant, features and copies come in random order, and something is
+    selected with probability .07 at ``alpha=0.25``, .03 at .2 and .16 at 1/3 by MDI (the guide has
+    more, also for what is false among features beside relevant ones).
 
     References
     ----------

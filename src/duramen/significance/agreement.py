@@ -181,9 +181,9 @@ def stability(
     The interval holds for many selections that are independent given what they were drawn from:
     resamples of one learning set, read as draws from it. It says how well the stability under this
     resampling is known, not how stable the selection would be on other learning sets; resamples
-    share rows and agree more than independent samples do. Where all
-    selections agree the interval has no width. The result carries a note where it covers less often
-    than its level in simulations (docs/explanation/tests/stability.md).
+    share rows and agree more than independent samples do. Where all selections agree the interval
+    has no width. The result carries a note where it covers less often than its level in
+    simulations.
 
     References
     ----------

@@ -74,9 +74,9 @@ def hapfelmeier(
     features : sequence of str or int, optional
         Names or indices of the features to test, chosen before looking at the data; all by default.
     strata : array-like of shape (n,), optional
-        Stratum of each row; rows are exchanged within strata only (docs/how-to/tests/strata.md).
+        Stratum of each row; rows are exchanged within strata only.
     groups : array-like of shape (n,), optional
-        Group of each row; the rows of a group stay together (docs/how-to/tests/strata.md).
+        Group of each row; the rows of a group stay together.
     random_state : int, RandomState, Generator or None
         Seed of all random numbers.
     n_jobs : int, optional
@@ -264,9 +264,9 @@ def conditional_error_rate(
         Stop at the first rate above this; the rates after it are not computed, and set to 1. None:
         compute all of them.
     strata : array-like of shape (n,), optional
-        Stratum of each row; rows are exchanged within strata only (docs/how-to/tests/strata.md).
+        Stratum of each row; rows are exchanged within strata only.
     groups : array-like of shape (n,), optional
-        Group of each row; the rows of a group stay together (docs/how-to/tests/strata.md).
+        Group of each row; the rows of a group stay together.
     random_state : int, RandomState, Generator or None
         Seed of all random numbers.
     n_jobs : int, optional

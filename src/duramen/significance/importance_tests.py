@@ -85,10 +85,9 @@ def janitza(importances: Importances, *, add_one: bool = True) -> Significance:
 
     Without influence are features that are independent of the target. One that is correlated with a
     relevant feature depends on the target: a forest uses it in place of the other, its importance
-    is above 0 in expectation, and it is taken far more often than alpha
-    (docs/explanation/tests/proxies.md). `strata` have no place here, since no rows are permuted.
-    Rows must be exchangeable, which copies, samples of one person and time series are not; give the
-    `groups` of such rows to ``holdout_mda``.
+    is above 0 in expectation, and it is taken far more often than alpha. `strata` have no place
+    here, since no rows are permuted. Rows must be exchangeable, which copies, samples of one person
+    and time series are not; give the `groups` of such rows to ``holdout_mda``.
 
     It does not hold where the distributions of features differ: p-values of columns with many
     values are too small and those of columns with few too large, while the fraction over all
@@ -254,9 +253,9 @@ def frequency_control(
     n_permutations : int
         Number S of permutations of the target, for "permuted".
     strata : array-like of shape (n,), optional
-        Stratum of each row; rows are exchanged within strata only (docs/how-to/tests/strata.md).
+        Stratum of each row; rows are exchanged within strata only.
     groups : array-like of shape (n,), optional
-        Group of each row; the rows of a group stay together (docs/how-to/tests/strata.md).
+        Group of each row; the rows of a group stay together.
     random_state : int, RandomState, Generator or None
         Seed of all random numbers.
     n_jobs : int, optional
@@ -289,12 +288,12 @@ def frequency_control(
     drawn as often as others: hardly any power is left.
 
     *K > 1, "binomial".* A feature that looks good by chance wins again and again in all trees, and
-    counts vary far more than Bin(M, p_0) allows: the more trees, the worse (figures in
-    docs/explanation/tests/janitza.md). Hence "permuted", which is exact under its null whatever K,
-    and the kinds of columns; it costs S forests. Fractions are compared, not counts, as forests on
-    a permuted target have more splits. Features that are correlated with relevant ones are
-    associated with the target and found too. Those that are independent of the target and of the
-    relevant ones lose splits to these, and have p-values that are rather too large.
+    counts vary far more than Bin(M, p_0) allows: the more trees, the worse (figures in the guide).
+    Hence "permuted", which is exact under its null whatever K, and the kinds of columns; it costs S
+    forests. Fractions are compared, not counts, as forests on a permuted target have more splits.
+    Features that are correlated with relevant ones are associated with the target and found too.
+    Those that are independent of the target and of the relevant ones lose splits to these, and have
+    p-values that are rather too large.
 
     References
     ----------

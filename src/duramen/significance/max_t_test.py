@@ -136,14 +136,14 @@ def max_t(
     feature is associated with the target, the probability that any feature has an adjusted p-value
     up to alpha is at most alpha, whatever the forest, its number of trees, the measure and the
     dependence between features. Copies of rows, samples of one person and time series are not
-    exchangeable: without `groups` they confirm noise (docs/how-to/tests/strata.md). Where some
-    features are relevant, let the others be independent of them and of the target. The test of the
-    stage that keeps all relevant features is exact in the same sense. An error in an earlier stage
-    is excluded with it where permuting relevant features along with the others does not make the
-    largest statistic of these smaller, which is the usual case: relevant features take importance
-    that would go to others by chance. It was not so for Gini importances of many classes and for
-    MDA; docs/explanation/tests/max-t-measured.md has measured rates. Features that are correlated
-    with relevant ones are associated with the target, and found.
+    exchangeable: without `groups` they confirm noise. Where some features are relevant, let the
+    others be independent of them and of the target. The test of the stage that keeps all relevant
+    features is exact in the same sense. An error in an earlier stage is excluded with it where
+    permuting relevant features along with the others does not make the largest statistic of these
+    smaller, which is the usual case: relevant features take importance that would go to others by
+    chance. It was not so for Gini importances of many classes and for MDA; the guide has measured
+    rates. Features that are correlated with relevant ones are associated with the target, and
+    found.
 
     *Groups.* With `feature_groups` the groups, and the features in none, are tested as above, and
     then the members of confirmed groups. The importance of a group is the sum of those of its
@@ -152,7 +152,7 @@ def max_t(
     that large groups are not favored. The members have the step-down procedure of all p features in
     the first stage, and an adjusted p-value no smaller than that of their group. The family-wise
     error rate of the groups is at most alpha, and so is that of the features; that of both together
-    is at most 2 alpha (docs/explanation/tests/max-t-measured.md has rates).
+    is at most 2 alpha (the guide has measured rates).
 
     Parameters
     ----------
@@ -165,12 +165,11 @@ def max_t(
     y : array-like of shape (n,), optional
         Classes or numbers; None with a learning set, and with PermutedImportances.
     measure : str or callable
-        Name of a testable measure, or ``measure(forest, X, y)`` that returns importances. "auto"
-        is "mdi_oob" if trees leave rows out ("mdi" for survival), else "mdi". It grows trees for
+        Name of a testable measure, or ``measure(forest, X, y)`` that returns importances. "auto" is
+        "mdi_oob" if trees leave rows out ("mdi" for survival), else "mdi". It grows trees for
         classes by entropy, and splits no node of fewer than n / 30 rows, or 50, unless
         `min_samples_split` says more: measures on out-of-bag rows find more, and so do trees of
-        many rows that end there; MDA controls less, and so does the Gini index with many classes
-        (docs/explanation/tests/max-t-measured.md).
+        many rows that end there; MDA controls less, and so does the Gini index with many classes.
     n_permutations : int
         Largest number B of permutations of a stage. The least adjusted p-value is 1 / (B + 1), and
         1 / 40 with more than 78 permutations and a level of .05: 19 allow for one of .05.
@@ -189,9 +188,9 @@ def max_t(
         Groups that do not overlap, as for :func:`duramen.io.feature_groups`; features in none are
         tested with the groups. It needs ``balanced=True``.
     strata : array-like of shape (n,), optional
-        Stratum of each row; rows are exchanged within strata only (docs/how-to/tests/strata.md).
+        Stratum of each row; rows are exchanged within strata only.
     groups : array-like of shape (n,), optional
-        Group of each row; the rows of a group stay together (docs/how-to/tests/strata.md).
+        Group of each row; the rows of a group stay together.
     random_state : int, RandomState, Generator or None
         Seed of all random numbers.
     n_jobs : int, optional

@@ -132,10 +132,10 @@ def interaction_test(
     that of rows) under two assumptions: the rows, or groups, are independent; and the mean, or the
     log-odds, is a sum of functions of single features that splines and steps follow closely. On
     another scale, such as that of probabilities, main effects alone are an interaction. A main
-    effect that is too weak to be found can leave a part in pairs of correlated features
-    (docs/explanation/experiments/pairs.md has measured rates). A pair whose features are correlated
-    with two that interact has a part of their interaction. Interactions of three and more features
-    that leave no trace in pairs are not found.
+    effect that is too weak to be found can leave a part in pairs of correlated features (the guide
+    has measured rates). A pair whose features are correlated with two that interact has a part of
+    their interaction. Interactions of three and more features that leave no trace in pairs are not
+    found.
 
     References
     ----------

@@ -93,9 +93,9 @@ def altmann(
         the S values of feature j by maximum likelihood; where these do not vary, or a
         Kolmogorov-Smirnov test rejects the fit at .05, the empirical p-value stands.
     strata : array-like of shape (n,), optional
-        Stratum of each row; rows are exchanged within strata only (docs/how-to/tests/strata.md).
+        Stratum of each row; rows are exchanged within strata only.
     groups : array-like of shape (n,), optional
-        Group of each row; the rows of a group stay together (docs/how-to/tests/strata.md).
+        Group of each row; the rows of a group stay together.
     random_state : int, RandomState, Generator or None
         Seed of all random numbers.
     n_jobs : int, optional
@@ -340,9 +340,9 @@ def fdr_curve(
     n_permutations : int
         Number B of permutations.
     strata : array-like of shape (n,), optional
-        Stratum of each row; rows are exchanged within strata only (docs/how-to/tests/strata.md).
+        Stratum of each row; rows are exchanged within strata only.
     groups : array-like of shape (n,), optional
-        Group of each row; the rows of a group stay together (docs/how-to/tests/strata.md).
+        Group of each row; the rows of a group stay together.
     random_state : int, RandomState, Generator or None
         Seed of all random numbers.
     n_jobs : int, optional
@@ -473,9 +473,9 @@ def mean_rank_test(
     n_permutations : int
         Number S of permutations.
     strata : array-like of shape (n,), optional
-        Stratum of each row; rows are exchanged within strata only (docs/how-to/tests/strata.md).
+        Stratum of each row; rows are exchanged within strata only.
     groups : array-like of shape (n,), optional
-        Group of each row; the rows of a group stay together (docs/how-to/tests/strata.md).
+        Group of each row; the rows of a group stay together.
     random_state : int, RandomState, Generator or None
         Seed of all random numbers.
     n_jobs : int, optional
@@ -639,9 +639,9 @@ def permutation_test(
     n_permutations : int
         Number S of permutations.
     strata : array-like of shape (n,), optional
-        Stratum of each row; rows are exchanged within strata only (docs/how-to/tests/strata.md).
+        Stratum of each row; rows are exchanged within strata only.
     groups : array-like of shape (n,), optional
-        Group of each row; the rows of a group stay together (docs/how-to/tests/strata.md).
+        Group of each row; the rows of a group stay together.
     random_state : int, RandomState, Generator or None
         Seed of all random numbers.
     n_jobs : int, optional

@@ -144,9 +144,9 @@ def multiple_probes(
         Count the feature itself as a best probe that reaches it. False is the rate of the paper,
         b / R, which may be 0.
     strata : array-like of shape (n,), optional
-        Stratum of each row; rows are exchanged within strata only (docs/how-to/tests/strata.md).
+        Stratum of each row; rows are exchanged within strata only.
     groups : array-like of shape (n,), optional
-        Group of each row; the rows of a group stay together (docs/how-to/tests/strata.md).
+        Group of each row; the rows of a group stay together.
     random_state : int, RandomState, Generator or None
         Seed of all random numbers.
     n_jobs : int, optional
@@ -182,8 +182,7 @@ def multiple_probes(
     nearly for features that are independent of the target and of these. Those that are correlated
     with relevant ones are associated with the target, while probes are not, and are taken more
     often. "own_probe" is fair to columns of few and of many values alike, whatever the measure; the
-    rates are not, since the best probe is most often one of many values. The guide,
-    docs/how-to/tests/probes.md, has figures.
+    rates are not, since the best probe is most often one of many values. The guide has figures.
 
     One permutation for all columns keeps their correlations among the probes, so that the best of
     them reaches as far as the best of as many correlated features. K is resolved for p columns and
@@ -287,7 +286,7 @@ def one_probe(
         Count the feature itself as a probe that reaches it. False is the p-value of the paper,
         b / R, which may be 0; its q-value is then 0 too.
     groups : array-like of shape (n,), optional
-        Group of each row; the rows of a group stay together (docs/how-to/tests/strata.md).
+        Group of each row; the rows of a group stay together.
     random_state : int, RandomState, Generator or None
         Seed of all random numbers.
     n_jobs : int, optional
@@ -316,7 +315,7 @@ def one_probe(
     1) without `add_one`; with few trees the test is cautious. A probe copies any column: if the
     measure favors columns of many values, as MDI does, their p-values are too small and those of
     columns with few values too large. A feature that is correlated with a relevant one beats the
-    probe, which has lost its correlations. The guide, docs/how-to/tests/probes.md, has figures.
+    probe, which has lost its correlations. The guide has figures.
 
     K is resolved for the p columns, and drawn from p + 1. Groups exchange all of their rows with
     groups of as many rows. Strata are not possible: within them the probe of a column would keep
@@ -576,7 +575,7 @@ def forest_probe_ranking(
     n_permutations : int
         Number B of runs, with a forest each.
     groups : array-like of shape (n,), optional
-        Group of each row; the rows of a group stay together (docs/how-to/tests/strata.md).
+        Group of each row; the rows of a group stay together.
     random_state : int, RandomState, Generator or None
         Seed of all random numbers.
     n_jobs : int, optional

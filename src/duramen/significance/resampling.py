@@ -314,11 +314,11 @@ def confidence_intervals(
     trees ("sandri", own functions) keep that noise, f^2 times: grow many trees.
 
     *Limits.* Importances of irrelevant features vary by something that falls faster than 1/sqrt(n):
-    their intervals are too wide and their p-values too large. The guide
-    (docs/explanation/tests/intervals.md) has the coverage that was measured for 60 to 500 rows. An
-    interval holds for one feature; over many, use ``result.significance()``, which refuses to
-    adjust p-values from too few replicates. For classes, rows are drawn within each class, which
-    takes their frequencies as given. "subsampling" and "delete-d" share checkpoints.
+    their intervals are too wide and their p-values too large. The guide has the coverage that was
+    measured for 60 to 500 rows. An interval holds for one feature; over many, use
+    ``result.significance()``, which refuses to adjust p-values from too few replicates. For
+    classes, rows are drawn within each class, which takes their frequencies as given. "subsampling"
+    and "delete-d" share checkpoints.
 
     References
     ----------

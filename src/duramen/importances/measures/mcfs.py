@@ -91,9 +91,9 @@ def mcfs(
         Number B of further runs, each with the classes shuffled, for the cut-off: each takes as
         long as the run itself. 20 will do. `strata` and `groups` restrict the shuffles.
     strata : array-like of shape (n,), optional
-        Stratum of each row; rows are exchanged within strata only (docs/how-to/tests/strata.md).
+        Stratum of each row; rows are exchanged within strata only.
     groups : array-like of shape (n,), optional
-        Group of each row; the rows of a group stay together (docs/how-to/tests/strata.md).
+        Group of each row; the rows of a group stay together.
     random_state : int, RandomState, Generator or None
         Seed of all random numbers.
     n_jobs : int, optional

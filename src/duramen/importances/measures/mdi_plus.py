@@ -104,10 +104,10 @@ def mdi_plus(
 
     Predictions from one block ignore interactions with the others: MDI+ of the two features of an
     xor is that of the stumps of each alone. Irrelevant features have values about 0, but splits are
-    chosen with all rows: of trees grown in full for classes those of many values have more
-    (docs/biases/cardinality.md). Rows of a group are left out one by one, so
-    that features that tell groups apart have too much. A feature on which a tree does not split has
-    a block that is empty: its prediction is the intercept.
+    chosen with all rows: of trees grown in full for classes those of many values have more. Rows of
+    a group are left out one by one, so that features that tell groups apart have too much. A
+    feature on which a tree does not split has a block that is empty: its prediction is the
+    intercept.
 
     In each tree the model has as many columns as there are splits and features in use, q. The time
     is that of the eigenvalues of a matrix of min(n, q) columns: forests with ``min_samples_leaf=5``

@@ -95,9 +95,9 @@ def air(
     y : array-like of shape (n,), optional
         Classes or numbers; None with a learning set.
     strata : array-like of shape (n,), optional
-        Stratum of each row; rows are exchanged within strata only (docs/how-to/tests/strata.md).
+        Stratum of each row; rows are exchanged within strata only.
     groups : array-like of shape (n,), optional
-        Group of each row; the rows of a group stay together (docs/how-to/tests/strata.md).
+        Group of each row; the rows of a group stay together.
     random_state : int, RandomState, Generator or None
         Where permutation and forest come from; None takes the estimator's own.
 
@@ -225,9 +225,9 @@ def sandri(
         Number S of permutations, with a forest each. The first of them is that of `air` with the
         same `random_state`.
     strata : array-like of shape (n,), optional
-        Stratum of each row; rows are exchanged within strata only (docs/how-to/tests/strata.md).
+        Stratum of each row; rows are exchanged within strata only.
     groups : array-like of shape (n,), optional
-        Group of each row; the rows of a group stay together (docs/how-to/tests/strata.md).
+        Group of each row; the rows of a group stay together.
     random_state : int, RandomState, Generator or None
         Where permutations and forests come from; None takes the estimator's own.
     client : dask.distributed.Client, optional

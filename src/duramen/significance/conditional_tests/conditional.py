@@ -154,11 +154,11 @@ def conditional(
         Draws of each feature, an even number.
     strata : array-like of shape (n,), optional
         Stratum of each row, a condition beside the other features: target and features are less
-        their means in strata, and draws have values of the stratum (docs/how-to/tests/strata.md).
+        their means in strata, and draws have values of the stratum.
     groups : array-like of shape (n,), optional
-        Group of each row; rows of a group may depend on each other (docs/how-to/tests/strata.md).
-        They are predicted without each other, and standard errors and degrees of freedom are those
-        of groups (CR2, Bell and McCaffrey 2002). Not with ``method="crt"``.
+        Group of each row; rows of a group may depend on each other. They are predicted without each
+        other, and standard errors and degrees of freedom are those of groups (CR2, Bell and
+        McCaffrey 2002). Not with ``method="crt"``.
     random_state : int, RandomState, Generator or None
         Seed of all random numbers.
     n_jobs : int, optional
