@@ -347,7 +347,7 @@ class Positions:
 
     @classmethod
     def of(cls, source: Any, names: Sequence[str], function: str) -> Positions:
-        """Take the positions of features from a table.
+        """Read the positions of features from a table.
 
         Parameters
         ----------
@@ -436,7 +436,7 @@ class Positions:
 
 
 def _key(chromosome: str) -> tuple[int, int, str]:
-    """Return what chromosomes are sorted by."""
+    """Return the sort key of a chromosome."""
     if chromosome == UNPLACED:
         return 3, 0, chromosome
     plain = re.sub(r"^chr", "", chromosome, flags=re.IGNORECASE).lower()

@@ -340,7 +340,7 @@ def _text(file: Path) -> FloatArray | None:
 def _table(
     file: Path, neurons: str, drop: list[str]
 ) -> tuple[FloatArray, tuple[str, ...] | None, list[str]]:
-    """Read a table whose columns have names; return its neurons' names, and what is left to drop.
+    """Read a table with named columns; return values, neurons' names, and neurons to drop.
 
     Columns that are left out need not hold numbers, nor does the first where neurons are rows.
     """

@@ -35,7 +35,7 @@ _PACKED = {b"\x1f\x8b": ".txt.gz", b"BZh": ".txt.bz2", b"\x28\xb5\x2f\xfd": ".tx
 
 
 def listed(*uses: str) -> str:
-    """Name the formats that have one of some functions, with the endings of their files.
+    """List the formats with one of some functions, and their file extensions.
 
     Functions are "read", "groups", "columns" and "write".
     """
@@ -80,7 +80,7 @@ def suffix_of(head: bytes) -> str:
 
 
 def checked_file(path: Path, function: str, *uses: str) -> Format:
-    """Return the format of a file that is to be read, which has one of the functions in `uses`."""
+    """Return the format of a file to read; it must have one of the functions in `uses`."""
     if not path.exists():
         try:
             close = difflib.get_close_matches(path.name, [o.name for o in path.parent.iterdir()], 1)
@@ -112,7 +112,7 @@ def checked_file(path: Path, function: str, *uses: str) -> Format:
 
 
 def text_of(path: Path, request: Request) -> TextFile | None:
-    """Return the text of a file as it is asked for; None where its format is not one of text."""
+    """Return a text file with the options of a request; None for formats without text."""
     format_ = format_of(path)
     if format_ is None or not format_.text:
         return None
@@ -133,7 +133,7 @@ def whole(path: Path, format_: Format, request: Request) -> pa.Table:
 
 
 def refuse_text_options(name: str, format_: Format | None, request: Request) -> None:
-    """Raise ValueError where options of text, or a sheet, are given for what holds none."""
+    """Raise ValueError for options of text or sheets that the format of a file does not have."""
     allowed = frozenset[str]() if format_ is None else format_.options
     if format_ is not None and format_.groups and request.transpose and not format_.text:
         allowed = frozenset()  # rows that become columns keep the values of their file

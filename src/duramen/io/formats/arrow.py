@@ -91,7 +91,7 @@ class Records:
 
 
 def validated(data: Any) -> Any:
-    """Check that what was read of a file is whole, and return it.
+    """Check that data read from a file are intact, and return them.
 
     In a damaged file offsets, lengths, indices and text point anywhere (ArrowInvalid). Numbers
     without missing values can only be too few, which the quick check of Arrow tells; its full check
@@ -297,7 +297,7 @@ def _files(folder: Path) -> list[Path]:
 
 
 def _parquet_records(path: Path, function: str) -> Records:
-    """Open a Parquet file, or a folder of files with the same columns, one after the other.
+    """Open a Parquet file, or the files of a folder, which have the same columns, in order.
 
     Columns that the names of folders give (``site=A``) come after those of the files.
     """

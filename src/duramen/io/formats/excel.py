@@ -99,7 +99,7 @@ def _column(cells: tuple[Any, ...], missing: frozenset[str]) -> pa.Array:
 
 
 def _text(cell: Any) -> str:
-    """Return a cell as it is shown: whole numbers without a decimal point."""
+    """Return a cell as text, with whole numbers without a decimal point."""
     return str(int(cell)) if isinstance(cell, float) and cell.is_integer() else str(cell)
 
 

@@ -15,7 +15,7 @@ from duramen.support.text import read_utf8
 
 
 class GctInput(TransposedTextInput):
-    """Genes as columns, and what version 1.3 of .gct files says of the samples.
+    """Genes as columns, and the sample annotations of version 1.3 of .gct files.
 
     The second line has the numbers of genes and samples; of version 1.3 also of the fields that
     describe a gene, after its name, and of the lines that describe the samples, before the genes.
@@ -64,7 +64,7 @@ GCT = Format("gct", "GCT", (".gct",), groups=GctInput, text=True, separator="\t"
 
 
 class GeoInput(TransposedTextInput):
-    """Series matrix of GEO: features as columns, and what is known of the samples."""
+    """Series matrix of GEO: features as columns, and sample annotations."""
 
     def __init__(self, path: Path, request: Request) -> None:
         text = replace(TextFile.of(path, "\t", request), separator="\t")
@@ -94,7 +94,7 @@ class GeoInput(TransposedTextInput):
         )
 
     def samples(self) -> pa.Table:
-        """Return what the file says of the samples: a column a line, or a characteristic."""
+        """Return the sample annotations: a column for each line or characteristic."""
         n = len(self._rows)
         texts: dict[str, list[str | None]] = {}
         for key, *values in self._described:

@@ -1,4 +1,4 @@
-"""Records of file formats, requests to them, and what inputs are."""
+"""Records of file formats, requests to them, and the interface of inputs."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class Input:
         return columns_within(self.budget, self.n_rows, self.cell_bytes, self.extra_bytes)
 
     def samples(self) -> pa.Table | None:
-        """Return the sample annotations; None where there are none."""
+        """Return the sample annotations, or None."""
         return None
 
     def variants(self) -> Iterator[pa.Table] | None:
@@ -116,7 +116,7 @@ class Spool:
         self._sizes.extend(map(len, pieces))
 
     def read(self, tile: int) -> bytearray:
-        """Return the pieces of a tile, one after the other."""
+        """Return the concatenated pieces of a tile."""
         sizes = np.frombuffer(self._sizes, dtype=np.int64)
         begins = (np.cumsum(sizes) - sizes)[tile :: self._n_tiles]
         data, at = bytearray(int(sizes[tile :: self._n_tiles].sum())), 0
@@ -143,7 +143,7 @@ def explained(
     what: str,
     hint: str = "check its extension, or copy it again from its source",
 ) -> Iterator[None]:
-    """Turn whatever a reader raises about a file into a ValueError that names the file.
+    """Turn any error of a reader into a ValueError that names the file.
 
     A damaged file can raise errors of nearly any kind. Errors that begin with the name of the
     function pass, and so does a package that is not installed.
@@ -161,7 +161,7 @@ def explained(
 
 
 def require_room(n_bytes: int, path: Path, function: str) -> None:
-    """Raise MemoryError if a table of so many bytes, which is read whole, does not fit."""
+    """Raise MemoryError if a table of `n_bytes` bytes does not fit into memory."""
     require_memory(
         n_bytes,
         what=f"the table in {path}",
@@ -341,7 +341,7 @@ _DESCRIBING = re.compile(
 
 
 def describing(names: Sequence[str]) -> int:
-    """Return how many of the first columns, that of the names left out, describe the features.
+    """Return the number of descriptive columns after the column of names.
 
     Examples
     --------

@@ -261,7 +261,7 @@ class BedInput(Input):
 
     @property
     def cell_bytes(self) -> float:  # type: ignore[override]
-        """Bytes of a number; or of a code with the copies, which of them occur, and its checks."""
+        """Bytes of memory for a number, or for a code with copies and checks."""
         return 40 if self.kinds_chosen else 12
 
     def part(self, begin: int, end: int) -> Any:
@@ -282,7 +282,7 @@ class BedInput(Input):
 
 
 def _in_place(path: Path, function: str) -> BedColumns:
-    """Open a .bed file as a store, which needs unique names."""
+    """Open a .bed file as a store; the names of its variants must be unique."""
     with explained(path, function, "a PLINK"):
         columns = BedColumns(path, function)
     if repeated := columns.all_names.repeated():

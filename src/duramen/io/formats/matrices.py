@@ -109,7 +109,7 @@ class StoredGroup:
         self._names: list[str] = described["names"]
 
     def get(self, name: str) -> StoredGroup | StoredArray | None:
-        """Return a group or an array; None if there is none."""
+        """Return a group or an array, or None if it does not exist."""
         name = posixpath.join(self._name, name)
         described = self.reader.answer("node", name)
         if described is None:
@@ -294,7 +294,7 @@ class DenseInput(AnnDataInput):
 
 
 class SparseInput(AnnDataInput):
-    """A sparse matrix; one that is stored by rows is spooled."""
+    """A sparse matrix; a matrix that is stored by rows is spooled."""
 
     sparse = True
 

@@ -86,7 +86,7 @@ class NativeReader:
         return block
 
     def parts(self, method: str, *arguments: Any) -> Iterator[Any]:
-        """Yield what a method of the object yields.
+        """Yield the values of a generator method of the object.
 
         Raises
         ------
@@ -124,7 +124,7 @@ def _empty(shape: Sequence[int], kind: DTypeLike) -> NDArray[Any]:
 
 
 def _received(stream: Any, seconds: float) -> Any:
-    """Return what a process sends next."""
+    """Return the next message of a process."""
     begin = time.monotonic()
     try:
         return pickle.load(stream)

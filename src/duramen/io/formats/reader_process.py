@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 
 
 def main() -> None:
-    """Answer requests until there are no more."""
+    """Answer requests until the input ends."""
     name, modules, path, memory, seconds = json.loads(sys.argv[1])
     requests, out = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     nothing = open(os.devnull, "w")  # noqa: SIM115
@@ -130,7 +130,7 @@ class Hdf5File:
                 yield None
 
     def node(self, name: str) -> Iterator[dict[str, Any] | None]:
-        """Yield the description of a group or an array; None if there is none."""
+        """Yield the description of a group or an array, or None if it does not exist."""
         if name not in self._file:
             yield None
             return
@@ -171,7 +171,7 @@ class Hdf5File:
 
 
 def _plain_type(kind: np.dtype[Any]) -> np.dtype[Any]:
-    """Return a type without what h5py notes in it."""
+    """Return a type without the metadata of h5py."""
     if kind.names is None:
         return np.dtype(kind.str) if kind.subdtype is None else kind
     fields = [_plain_type(kind[name]) for name in kind.names]
@@ -210,7 +210,7 @@ class Workbook:
 
 
 def _check_parts(path: str) -> None:
-    """Check the checksums of the parts of a workbook; its reader stops before those of some.
+    """Check the checksums of all parts of a workbook, some of which its reader skips.
 
     Raises
     ------

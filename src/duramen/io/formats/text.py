@@ -67,7 +67,7 @@ def read_text(path: Path, request: Request, delimiter: str) -> pa.Table:
 
 
 def _text(path: Path, usual: str, request: Request) -> TextFile:
-    """Return the text of a file; warns where its separator is another one than its ending tells."""
+    """Return the text of a file; warn if its separator differs from that of its extension."""
     text = TextFile.of(path, usual, request)
     delimiter = text.delimiter
     if usual and delimiter not in (usual, request.separator):
@@ -144,7 +144,7 @@ def _parsed(
 
 
 def _block_sizes(first: int) -> list[int]:
-    """Return the sizes of blocks in bytes, each tried if a line is longer than the one before."""
+    """Return increasing sizes of blocks in bytes; a longer line needs the next size."""
     return [*(size for size in (first, 1 << 25) if size < _LARGEST_BLOCK), _LARGEST_BLOCK]
 
 
@@ -207,7 +207,7 @@ def _header(text: TextFile) -> list[str]:
 
 
 def _check_end(text: TextFile, request: Request, last: str | object) -> None:
-    """Raise ValueError if a text ends within a quoted field, which Arrow does not mind.
+    """Raise ValueError if a text ends within a quoted field, which Arrow accepts.
 
     The last value then is all that comes after its quote, be it most of the file, and the line
     end: of two line ends, it has both.
@@ -247,7 +247,7 @@ def check_digits(
     request: Request,
     titles: Sequence[str] = (),
 ) -> None:
-    """Refuse numbers in text of more digits than float64 has, where these tell them apart.
+    """Refuse distinct numbers in text that are equal as float64.
 
     Arrow reads whole numbers beyond 2**63 as float64. `strings` returns the text of columns, which
     it is asked for where a number is beyond 2**53. `titles` are the names of the columns where the
@@ -435,7 +435,7 @@ class TransposedTextInput(_TextInput):
         self.cell_bytes = _CELL_BYTES
 
     def _n_describing(self) -> int:
-        """Return how many fields after the name describe a column; warns that they are left out."""
+        """Return the number of descriptive fields after the name; warn that they are left out."""
         count = describing(self._rows)
         warn_of(self._rows[:count], self._text.path.name, self._function)
         return count

@@ -1,4 +1,4 @@
-"""Delimited text in a file: its bytes as UTF-8, its separator, and what is wrong with it."""
+"""Delimited text in a file: its bytes as UTF-8, its separator, and its errors."""
 
 from __future__ import annotations
 
@@ -214,7 +214,7 @@ class TextFile:
             raise ValueError(f"{self.function}: cannot read {self.path} ({error})") from None
 
     def _chosen(self, names: list[str]) -> str:
-        """Return the file to take of an archive; those that a system adds do not count."""
+        """Return the file to read from an archive, apart from files of operating systems."""
         tables = [
             name
             for name in names
@@ -262,7 +262,7 @@ class TextFile:
 
     @cached_property
     def skipped(self) -> int:
-        """Number of lines before the one that names the columns: as asked for, and comments.
+        """Number of lines before the line of column names: `skip_rows`, and comments.
 
         A comment is a line with # that is not cut as the next one is. Some programs write the
         separator as the first line, such as sep=;.
@@ -280,12 +280,12 @@ class TextFile:
 
     @property
     def first_lines(self) -> list[str]:
-        """The first lines from the one that names the columns on."""
+        """First lines of the file, from the line of column names."""
         return self._lines[self.skipped - self.skip_rows :]
 
     @cached_property
     def delimiter(self) -> str:
-        """Separator that was asked for, or told by the first lines.
+        """Requested separator, or the separator of the first lines.
 
         Another one than the usual only where that one does not cut all lines into as many fields,
         and the other does; a space only where each line has a number, so that neither words of a
@@ -329,7 +329,7 @@ class TextFile:
 
     @cached_property
     def _header(self) -> bytes:
-        """Line of names in place of the one that lacks a field: R's, or of rows that end in one.
+        """Completed line of names where it lacks a field, as in files of R.
 
         Empty where the line may stay as it is. The first fields of the rows are names of rows
         where they differ: if the field that is lacking may come of a comma within a number, only
@@ -359,7 +359,7 @@ class TextFile:
 
     @contextmanager
     def explained(self) -> Iterator[None]:
-        """Raise ValueError that says what is wrong with the file where reading or parsing fails."""
+        """Raise a ValueError that explains a failure of reading or parsing."""
         try:
             yield
         except (pa.ArrowException, OSError, EOFError, csv.Error, UnicodeError) as error:
@@ -428,7 +428,7 @@ def _fields(lines: list[str], separator: str, lacking: int) -> int:
 
 
 def _is_data(row: list[str], others: list[list[str]]) -> bool:
-    """Tell whether a row has a number wherever all others have, and there is such a place."""
+    """Tell whether a row has numbers in all columns where the other rows have numbers."""
     places = [j for j in range(1, len(row)) if all(_NUMBER.fullmatch(other[j]) for other in others)]
     return bool(places) and all(_NUMBER.fullmatch(row[j]) for j in places)
 

@@ -115,7 +115,7 @@ class ColumnStore(Summarized):
         return tuple([KINDS[kind] for kind in self._columns.kind_codes().tolist()])
 
     def n_codes(self) -> IntArray:
-        """Return the number of codes of each column, that of missing included; shape (p,)."""
+        """Return the number of codes of each column with the code of missing values, shape (p,)."""
         records = self._columns.records()
         return np.asarray(records["n_values"] + records["missing"].astype(np.int64))
 
@@ -203,7 +203,7 @@ class ColumnStore(Summarized):
         return self._columns.take(np.array([range(self.n_columns)[j]])).values(0)
 
     def as_table(self) -> EncodedTable:
-        """Return all columns; those of a packed store mapped into memory, others read into it.
+        """Return all columns; a packed store is mapped into memory, other stores are read.
 
         Columns of a packed sparse matrix are in memory, and sparse again.
 
@@ -225,7 +225,7 @@ class ColumnStore(Summarized):
 
     @property
     def samples(self) -> pa.Table | None:
-        """Sample annotations, one row for each row of the store; None where there are none.
+        """Sample annotations with a row for each row of the store, or None.
 
         The .fam file of a PLINK file, ``obs`` of an .h5ad file, the first line of a transposed
         text, or what `pack` or `open_store` was given.
@@ -254,7 +254,7 @@ class ColumnStore(Summarized):
         return None if variants is None else variants.add_column(0, "name", [self.names])
 
     def target(self, name: str) -> tuple[IntArray, NDArray[Any]]:
-        """Return a column, or else a column of `samples`, as a target, and what may explain it.
+        """Return a column of the store or of `samples` as a target, and columns to explain it.
 
         Parameters
         ----------
@@ -286,7 +286,7 @@ class ColumnStore(Summarized):
         return np.delete(everything, place), values
 
     def to_table(self) -> pa.Table:
-        """Return name, kind, number of distinct values and of missing ones of all columns."""
+        """Return name, kind, and numbers of distinct and missing values of all columns."""
         codes = pa.array(self._columns.kind_codes())
         kinds = pa.DictionaryArray.from_arrays(codes, pa.array(KINDS)).cast(pa.string())
         records = self._columns.records()
@@ -455,7 +455,7 @@ def _view(
     rows: IntArray | None = None,
     more: EncodedTable | None = None,
 ) -> ColumnStore:
-    """See some columns and rows of a store, by default all, and then columns that are in memory."""
+    """Return a view of columns and rows of a store, followed by columns in memory."""
     samples = store._samples if rows is None else store.samples
     if rows is not None and samples is not None:
         samples = samples.take(rows)
@@ -465,7 +465,7 @@ def _view(
 
 
 def without(store: ColumnStore, index: ArrayLike) -> ColumnStore:
-    """See a store without some of its columns; nothing is copied, and the others stay on disk.
+    """Return a view of a store without some columns, which are not copied.
 
     Parameters
     ----------
@@ -500,7 +500,7 @@ def without(store: ColumnStore, index: ArrayLike) -> ColumnStore:
 def without_names(
     table: EncodedTable | ColumnStore, names: Collection[str]
 ) -> EncodedTable | ColumnStore:
-    """Return a table, or see a store, without columns of these names; itself if there are none."""
+    """Return a table, or a view of a store, without columns of some names."""
     if not names:
         return table
     if isinstance(table, ColumnStore):
@@ -510,7 +510,7 @@ def without_names(
 
 
 def of_rows(store: ColumnStore, index: IntArray) -> ColumnStore:
-    """See some of the rows of a store, in the order of `index`; the columns stay on disk.
+    """Return a view of rows of a store, in the order of `index`; columns stay on disk.
 
     Codes keep their meaning, as in `EncodedTable.take_rows`. The fingerprint depends on that of the
     store and on the rows.
@@ -519,7 +519,7 @@ def of_rows(store: ColumnStore, index: IntArray) -> ColumnStore:
 
 
 def with_columns(store: ColumnStore, table: EncodedTable) -> ColumnStore:
-    """See a store with further columns after its own, which are in memory.
+    """Return a view of a store, followed by columns of a table in memory.
 
     Raises
     ------
@@ -637,12 +637,12 @@ class _Selection:
         return np.concatenate([own, layout.columns_of(self._more)[layout.COLUMNS]])
 
     def fingerprint(self) -> str:
-        """Return a fingerprint of the source and of what is seen of it."""
+        """Return a fingerprint of the source and of the view."""
         more = None if self._more is None else self._more.fingerprint()
         return fingerprint(self._base.fingerprint(), self._places, self._rows, more)
 
     def variants(self) -> pa.Table | None:
-        """Return where the columns lie on the genome; null for those of the table in memory."""
+        """Return the genomic positions of the columns; null for columns in memory."""
         table = self._base.variants()
         if table is None:
             return None

@@ -85,7 +85,7 @@ def offsets_of(sizes: NDArray[np.unsignedinteger]) -> NDArray[Any]:
 
 
 class Names(Sequence[str]):
-    """Names of columns, which stay in their bytes until they are asked for."""
+    """Names of columns, which are decoded from bytes when they are used."""
 
     def __init__(self, data: bytes, sizes: NDArray[np.unsignedinteger]) -> None:
         self.data, self._offsets = data, offsets_of(sizes)
@@ -105,7 +105,7 @@ class Names(Sequence[str]):
         return [self.data[begin:end] for begin, end in zip(begins, ends, strict=True)]
 
     def find(self, name: str) -> int | None:
-        """Return the number of the column of that name; None if there is none."""
+        """Return the number of the column with a name, or None."""
         word, letters = name_bytes(name), np.frombuffer(self.data, dtype=np.uint8)
         places = np.flatnonzero(np.diff(self._offsets) == len(word))
         for i, letter in enumerate(word):
@@ -129,7 +129,7 @@ class Names(Sequence[str]):
 
 
 def name_bytes(name: str) -> bytes:
-    """Return a name as it lies on disk."""
+    """Return the bytes of a name on disk."""
     return name.encode("utf-8", "surrogatepass")
 
 
@@ -153,7 +153,7 @@ def labels_to_bytes(labels: NDArray[Any]) -> bytes:
 
 
 def labels_of_bytes(data: bytes, count: int) -> NDArray[Any]:
-    """Return `count` labels of their bytes on disk; ValueError if they are not of so many."""
+    """Return `count` labels from their bytes on disk; ValueError for another number."""
     try:
         kind, values = json.loads(data)
         plain = kind == "O" or (kind[-2:-1] in ("b", "i", "u", "f") and kind[-1:].isdecimal())
@@ -168,7 +168,7 @@ def labels_of_bytes(data: bytes, count: int) -> NDArray[Any]:
 
 
 def columns_of(table: EncodedTable) -> dict[str, Any]:
-    """Return what to append to each of the files `NEEDED` for the columns of a table."""
+    """Return the content to append to each of the files `NEEDED` for columns of a table."""
     table = table.dense()
     records = np.zeros(table.n_columns, dtype=COLUMN)
     records["file"], records["kind"] = table.block_of, table.kind_codes
@@ -267,7 +267,7 @@ def fingerprint_of(n_rows: int, named: bool, records: NDArray[Any]) -> str:
 
 
 def header_to_bytes(header: Mapping[str, Any]) -> bytes:
-    """Return the header as it lies on disk, with a check of its own."""
+    """Return the bytes of the header on disk, with a checksum."""
     return json.dumps({**header, "check": _check(header)}, indent=1, allow_nan=False).encode()
 
 

@@ -60,7 +60,7 @@ class MappedTable(EncodedTable):
 
     @property
     def kernel(self) -> _kernel.Table:
-        """The table as it is lent to the kernel."""
+        """Table as an object of the kernel."""
         self._check()
         return super().kernel
 
@@ -137,7 +137,7 @@ class PackedColumns:
         return data
 
     def _read_records(self) -> NDArray[Any]:
-        """Return the records of the columns, which fit to the sizes of the files."""
+        """Return the records of the columns, after a check against the sizes of the files."""
         p, files = self.n_columns, self._files
         if files[layout.COLUMNS].size != p * layout.COLUMN.itemsize:
             raise self._inconsistent(
@@ -244,7 +244,7 @@ class PackedColumns:
         return self._known(codes, columns, block)
 
     def _read(self, number: int, columns: IntArray) -> NDArray[Any]:
-        """Return the codes of columns of one file, which have their checksums."""
+        """Return the codes of columns of one file, after a check of their checksums."""
         size = layout.row_bytes(number, self.n_rows)
         begins = self._place[columns].astype(np.int64) * size
         joined, _ = read_runs(self._files[layout.CODES[number]], begins, begins + size)
@@ -372,7 +372,7 @@ class PackedColumns:
         return table
 
     def _beside(self, name: str, n_rows: int) -> pa.Table | None:
-        """Return a table of so many rows that lies beside the codes; None where there is none."""
+        """Return a table of `n_rows` rows that is stored beside the codes, or None."""
         if name not in self._files:
             return None
         try:

@@ -28,7 +28,7 @@ _BLOCK_BYTES = 1 << 20  # what is read whole is read in such pieces
 
 
 class LocalFile:
-    """A file of this machine; threads may read it at the same time."""
+    """A local file, which several threads may read at the same time."""
 
     def __init__(self, path: Path | str) -> None:
         self.name = str(path)
@@ -164,7 +164,7 @@ File: TypeAlias = LocalFile | RemoteFile
 
 
 def opened(folder: Path | Place, name: str) -> File:
-    """Open a file of a folder; of one in another place, nothing is read yet."""
+    """Open a file of a folder; a remote file is not read yet."""
     if isinstance(folder, Place):
         return RemoteFile(Place(folder.fs, f"{folder.path.rstrip('/')}/{name}"))
     return LocalFile(os.path.join(folder, name))

@@ -40,7 +40,7 @@ _CHOOSE = "samples_id (--samples-id)"
 
 
 def folded(label: str) -> str:
-    """Return a name without what programs change in names.
+    """Return a name without the differences that programs make.
 
     Case, spaces and signs between letters and digits, the X that R's make.names puts before a
     digit, leading zeros of a whole number and its decimals that are zero.
@@ -102,7 +102,7 @@ class Names:
 
     @cached_property
     def folded(self) -> list[str | None]:
-        """The names without what programs change in them."""
+        """Names without the differences that programs make."""
         forms = {label: folded(label) for label in self.distinct}
         return [None if label is None else forms[label] for label in self.labels]
 
@@ -138,7 +138,7 @@ class Pairing:
             )
 
     def error(self, text: str) -> ValueError:
-        """Return an error about what is to be paired."""
+        """Return an error about the pairing."""
         return ValueError(f"{self.function}: {text}")
 
 
@@ -317,7 +317,7 @@ class _Join:
 
 
 def pair(samples: Any, ours: Sequence[Names], n_rows: int | None, asked: Pairing) -> Paired:
-    """Put annotations into the order of the rows of a table.
+    """Sort annotations into the order of the rows of a table.
 
     Rows of the table whose name no annotations have get missing values, where these are fewer than
     half of the rows.
@@ -504,7 +504,7 @@ def _some(labels: Iterable[Any], shown: int = _SHOWN) -> str:
 
 
 def samples_table(samples: Any, function: str) -> pa.Table:
-    """Return what a user gives for it, a table or the path of one, as an Arrow table."""
+    """Return sample annotations, a table or a path, as an Arrow table."""
     from duramen.io.files import read_table
 
     if isinstance(samples, str | os.PathLike):
@@ -534,7 +534,7 @@ def as_arrow(frame: Any) -> pa.Table | None:
 
 
 def check_samples(samples: pa.Table | None, n_rows: int, function: str) -> None:
-    """Raise ValueError if there is not one row for each row of the table."""
+    """Raise ValueError unless the annotations have a row for each row of the table."""
     if samples is not None and samples.num_rows != n_rows:
         raise ValueError(
             f"{function}: samples has {samples.num_rows} rows, but the table has {n_rows}; "

@@ -158,7 +158,7 @@ def check_place(path: Path, overwrite: bool, function: str) -> None:
 
 @contextmanager
 def making(path: Path, function: str) -> Iterator[Path]:
-    """Give a new folder in which the store `path` is made; at the end it takes that place.
+    """Yield a new folder for the store `path`, which is moved there at the end.
 
     If anything goes wrong on the way, Ctrl-C included, the folder is removed and `path` left as it
     was. Folders of processes that were killed are removed.
