@@ -1,4 +1,4 @@
-"""Network inference: which genes regulate which, which neurons are connected."""
+"""Network inference: regulatory links between genes, and links between neurons."""
 
 from duramen.networks import connectome
 from duramen.networks.challenge import ChallengeScore, challenge_score

@@ -1,4 +1,4 @@
-"""Forest of a target: the scores of its inputs, their null distribution, and what it predicts."""
+"""Forest of a target: scores of its inputs, their null distribution, and predictions."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class Links:
 
     @cached_property
     def inputs(self) -> EncodedTable:
-        """Table of the sources, shared by the targets that are none of them."""
+        """Table of the sources, shared by the targets that are not sources."""
         return self.table.take_columns(self.sources)
 
     def __call__(self, b: int, _: int) -> dict[str, NDArray[Any]]:
@@ -111,7 +111,7 @@ class Links:
     def _scores(
         self, data: LearningSet[EncodedTable], seed: int
     ) -> tuple[FloatArray, GrowthSettings]:
-        """Grow the forest of a seed; return the importances of the inputs, and how it grew."""
+        """Grow the forest of a seed; return the importances of the inputs and the settings."""
         drawn = checks.draw_seed(seed % _SEEDS)
         family = self.template.splits
         if family == "auto":
@@ -153,7 +153,7 @@ class Links:
     def _p_values(
         self, scores: FloatArray, data: LearningSet[EncodedTable], seed: int
     ) -> FloatArray:
-        """Compare scores with those for permuted targets, (1 + count) / (1 + number)."""
+        """Compare scores with scores for permuted targets, (1 + count) / (1 + number)."""
         least = np.zeros(len(scores), dtype=np.int64)
         pooled = self.null == "pooled"
         if self.null == "auto":  # trees treat numbers without ties alike
@@ -181,7 +181,7 @@ class Links:
 def pairs_of(
     time: Any, series: Any, n: int, function: str
 ) -> tuple[IntArray, IntArray, FloatArray]:
-    """Return the rows of each sample, and of the next one of its series.
+    """Return the rows of each sample and of the next sample in its series.
 
     Parameters
     ----------

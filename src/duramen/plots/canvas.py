@@ -58,7 +58,7 @@ def finish(
     ticks: Literal["x", "y", "both"] = "both",
     nbins: int = 6,
 ) -> Axes:
-    """Label the axes, draw a faint grid behind what is drawn, and return the axes, tidy."""
+    """Label the axes, add a faint grid in the background, and return the axes."""
     ax.set_xlabel(xlabel)
     ax.set_ylabel(ylabel)
     ax.locator_params(axis=ticks, nbins=nbins)
@@ -85,7 +85,7 @@ def fill_cells(ax: Any, values: FloatArray, most: float) -> None:
 
 
 def in_cell(ax: Axes, row: int, column: int, text: str, *, strong: bool, size: float = 9) -> None:
-    """Write into a cell of a heat map, in a light color where that of the cell is strong."""
+    """Write into a cell of a heat map, in a light color on a strong background."""
     color = ON_ACCENT if strong else INK
     ax.text(column + 0.5, row + 0.5, text, ha="center", va="center", fontsize=size, color=color)
 

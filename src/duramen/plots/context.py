@@ -224,7 +224,7 @@ def context_links(
 
 
 def _colored(effect: str) -> str:
-    """Return the effect whose sign and size give the color."""
+    """Return the effect that the color shows."""
     return "signed" if effect == "absolute" else effect
 
 

@@ -242,7 +242,7 @@ def _boxes(
     names: list[str],
     dates: Dates | None = None,
 ) -> Axes:
-    """Draw a box plot and a strip of rows for each group, one below the other."""
+    """Draw a box plot and a strip of rows for each group, from top to bottom."""
     for place, name in enumerate(names):
         part = numbers[groups == name]
         low, middle, high = np.quantile(part, [0.25, 0.5, 0.75])
@@ -270,7 +270,7 @@ def _boxes(
 
 
 def _in_order(categories: NDArray[Any], order: Sequence[str]) -> list[str]:
-    """Return the categories that occur: first those in `order`, then the others by name."""
+    """Return the categories that occur: in `order` first, then by name."""
     here: list[str] = np.unique(categories).tolist()
     return [
         *(value for value in order if value in here),

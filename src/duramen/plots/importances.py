@@ -187,7 +187,7 @@ _FEW_COLUMNS = 9
 def by_degree(
     importances: Importances, *, k: int = 20, columns: int = _FEW_COLUMNS, ax: Axes | None = None
 ) -> Axes:
-    """Draw how much each of the `k` most important features adds at each interaction degree.
+    """Draw the importance of the `k` most important features by interaction degree.
 
     The degree is the number of splits above the one on the feature. With one candidate at a node
     (K = 1), 0 is what it explains alone, more is what it adds given others; with more candidates,

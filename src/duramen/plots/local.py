@@ -133,7 +133,7 @@ def waterfall(
     name: str | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw the importances of one row as bars, each from where the one above it ends.
+    """Draw the importances of one row as bars; each bar begins at the end of the bar above.
 
     They lead from `start` to `end` of the row, dashed lines; the numbers on the right are the
     importances. The features that are not shown are one bar, the last.

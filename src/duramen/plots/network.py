@@ -128,7 +128,7 @@ def _label_circle(ax: Axes, names: list[str], where: FloatArray) -> None:
 
 
 def _label_places(ax: Axes, names: list[str], where: FloatArray) -> None:
-    """Write names beside points, toward the middle; leave out those that would cover another."""
+    """Write names beside points, toward the middle; leave out names that would overlap."""
     figure: Any = ax.get_figure(root=True)
     figure.draw_without_rendering()
     middle, taken = float(where[:, 0].mean()), list[Any]()

@@ -38,7 +38,7 @@ Axis = Literal["x", "y"]
 
 
 def _width(text: str, size: float = _FONT) -> float:
-    """Return about how many points wide a text is."""
+    """Return the approximate width of a text in points."""
     wide = sum(unicodedata.east_asian_width(c) in "WF" for c in text)
     narrow = sum(c in _NARROW for c in text)
     return size * (0.58 * len(text) + 0.42 * wide - 0.2 * narrow)
@@ -84,7 +84,7 @@ class _Scale:
                 self.seen += [float(np.nanmin(numbers)), float(np.nanmax(numbers))]
 
     def ends(self) -> tuple[float, float]:
-        """Return the limits: those that were set, or those of the data with a margin."""
+        """Return the limits that were set, or the range of the data with a margin."""
         if self.limits is not None:
             return self.limits
         low, high = (min(self.seen), max(self.seen)) if self.seen else (0.0, 1.0)
@@ -110,7 +110,7 @@ class _Scale:
 
 
 class SvgAxes:
-    """Axes of a figure of so many inches, which becomes the content of an svg element.
+    """Axes of a figure with a size in inches, drawn as the content of an svg element.
 
     The methods are those of matplotlib's axes, of the same meaning, as far as figures call them.
     """
@@ -347,7 +347,7 @@ class SvgAxes:
         fontsize: float,
         fontweight: str = "normal",
     ) -> None:
-        """Write a text so many points from a place, to the right and up."""
+        """Write a text at an offset in points from a place, to the right and up."""
         anchor = {"left": "start", "center": "middle", "right": "end"}[ha]
 
         def drawn(place: Callable[[Any, Any], Any]) -> str:
@@ -406,7 +406,7 @@ class SvgAxes:
         self._scales[axis].grid = True
 
     def legend(self, *, title: str = "", **_: Any) -> None:
-        """Explain what has a label, above the axes."""
+        """Draw the legend of labeled elements above the axes."""
         self._legend_title = title
 
     # --- writing ---

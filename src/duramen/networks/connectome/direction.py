@@ -271,7 +271,7 @@ def _information(counts: IntArray, base: int) -> FloatArray:
 def precedence(
     signal: Any, *, low: float = 0.2, high: float = 0.5, n_jobs: int | None = None
 ) -> IntArray:
-    r"""Count how often the rise of a neuron follows that of another one, by one frame.
+    r"""Count the frames in which the rise of a neuron follows the rise of another neuron.
 
     .. math:: s_{ij} = \#\{t : \phi_1 < x_j^{t+1} - x_i^t < \phi_2\}
 
@@ -356,7 +356,7 @@ def directed(
     weight: float = 0.997,
     excess: float = 0.0,
 ) -> FloatArray:
-    r"""Give the directions of counted precedences to symmetric weights.
+    r"""Direct symmetric weights by counted precedences.
 
     With :math:`z_{ij} = s_{ij} - s_{ji}` and scaled matrices (the smallest entry beside the
     diagonal 0, the largest 1) "weighted" is (8.14); "masked", with the weights as they are, (8.13):

@@ -47,7 +47,7 @@ def where(x: NDArray[Any], mask: BoolArray) -> Signal:
 
 
 def with_values(x: Signal, values: FloatArray) -> Signal:
-    """Return other values in the same places."""
+    """Return a signal with other values at the stored entries."""
     return assembled(values, x.indices, x.indptr, x.shape)
 
 
@@ -375,7 +375,7 @@ def process(
 
 
 def peaks_of(recording: NDArray[Any], name: str, threshold: float, *, n_threads: int = 1) -> Signal:
-    """Return what is at least a threshold after low-pass filter and difference.
+    """Return values of at least a threshold after low-pass filter and difference.
 
     Parameters
     ----------
@@ -408,7 +408,7 @@ def peaks_of(recording: NDArray[Any], name: str, threshold: float, *, n_threads:
 
 
 def blocks(recording: NDArray[Any], numbers: int = _FRAMES) -> Iterator[tuple[int, int]]:
-    """Yield first and last frame (exclusive) of blocks of about so many numbers."""
+    """Yield the first and last frame (exclusive) of blocks of about `numbers` numbers."""
     n_frames, p = recording.shape
     step = max(1, numbers // p)
     for first in range(0, n_frames, step):
