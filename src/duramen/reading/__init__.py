@@ -1,4 +1,4 @@
-"""Reading: the one door from a file, a table or a store to a learning set."""
+"""Reading of a file, a table or a store into a learning set."""
 
 from duramen.reading.tables import read
 

@@ -129,7 +129,7 @@ def read(
     random_state: Any = 0,
     n_jobs: int | None = None,
 ) -> LearningSet[Any]:
-    """Read a table and its target, and settle what its columns and rows are.
+    """Read a table and its target into a learning set.
 
     Every analysis takes the result in place of ``X, y``. Columns that look like identifiers are
     left out, dates are read as days since the first of their column (times of day in seconds), and
@@ -446,7 +446,7 @@ class _Table:
     # --- the steps of `read` ----------------------------------------------------------------------
 
     def role(self, parameter: str, asked: Any) -> tuple[str, Any, bool]:
-        """Return name and values of a column, and whether it is one of the table.
+        """Return name and values of a column, and whether the table has the column.
 
         Values that are passed in Python take the place of a column of their name if they are equal.
         """
@@ -544,7 +544,7 @@ class _Table:
         samples_features: Sequence[str],
         drop: Sequence[str],
     ) -> None:
-        """Join covariates and features of the annotations to the columns; check what is dropped."""
+        """Join covariates and features of the annotations to the columns, and check `drop`."""
         names, columns, annotations = self.names(), self.columns, self.annotations
         lists = {"drop": drop, "covariates": covariates, "samples_features": samples_features}
         for parameter, listed in lists.items():
@@ -940,7 +940,7 @@ def _of_memory(
 
 
 def _annotate(data: _Table, samples: Any, pairing: Pairing, options: Mapping[str, Any]) -> None:
-    """Pair sample annotations with a table, which loses its column of names."""
+    """Pair sample annotations with a table, and remove its column of names."""
     if isinstance(samples, str | Path):
         data.samples_file = Path(samples).name
         samples = table_of_samples(samples, options, data.findings)

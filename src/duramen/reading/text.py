@@ -36,7 +36,7 @@ _OF_SOURCE = {
 
 
 def takes_words(file: Path | str) -> bool:
-    """Tell whether `na_values` apply to a file, by its name: one of text, or a workbook."""
+    """Tell by its name whether `na_values` apply to a file: text files and workbooks."""
     kind = format_of(file)
     return kind is not None and (kind.text or kind.sheets)
 
@@ -104,7 +104,7 @@ def table_of_samples(
     findings: list[Finding],
     function: str = "read",
 ) -> pa.Table:
-    """Read sample annotations, which may be in UTF-8 beside a table that is not.
+    """Read sample annotations, in UTF-8 or in the encoding of the table.
 
     Raises
     ------
@@ -159,7 +159,7 @@ def of_numbers_in_text(gathered: Iterable[Warning], path: Path) -> list[Finding]
 def of_stray_values(
     strays: Sequence[StrayValues], file: str, *, target: bool = False
 ) -> list[Finding]:
-    """Return findings about columns of text that are nearly numbers, with what to do."""
+    """Return findings about columns of text that are nearly numeric, with hints."""
     findings = []
     kind = format_of(file) if file else None
     words_apply = bool(file) and takes_words(file)

@@ -167,7 +167,7 @@ class Table(Savable):
         return tuple(zip(*cells, strict=True))
 
     def hidden(self, n: int) -> int:
-        """Return how many rows there are beyond the first n."""
+        """Return the number of rows after the first n."""
         return max(0, (len(self) if self.total is None else self.total) - n)
 
     def column(self, title: str) -> tuple[str, ...]:
@@ -249,13 +249,13 @@ class Run(Savable):
     findings: Sequence[Mapping[str, Any]] = ()
 
     def to_json(self) -> str:
-        """Return the record as JSON text, as it stands in ``run.json``."""
+        """Return the record as the JSON text of ``run.json``."""
         return json.dumps(asdict(self), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Report(Saved, Framed):
-    """Report of an analysis as plain data, which a terminal, a notebook, a page and files show.
+    """Report of an analysis as plain data for terminal, notebook, page and files.
 
     Attributes
     ----------
@@ -314,7 +314,7 @@ class Report(Saved, Framed):
         return {**self.run.settings, **identity, "versions": dict(self.run.versions)}
 
     def columns(self) -> dict[str, Any]:
-        """Return the columns of `to_frame` by name, those of ``result.csv``."""
+        """Return the columns of `to_frame` and ``result.csv`` by name."""
         table = pa.table(dict(self.table))
         return {name: table[name].to_numpy() for name in table.column_names}
 
@@ -367,7 +367,7 @@ class Report(Saved, Framed):
         return super().load(expanded(folder, f"{cls.__name__}.load") / _ARCHIVE)
 
     def drawn(self) -> Self:
-        """Return the report with all figures drawn, which no longer hold what they show.
+        """Return the report with all figures drawn and their results released.
 
         A figure that cannot be drawn is replaced by its text, and a note gives the reason.
         """
@@ -403,7 +403,7 @@ class Report(Saved, Framed):
         return Summary(heading, columns, below, self.notes)
 
     def walk(self) -> Iterator[Section | Table]:
-        """Iterate over all sections, each before those below it."""
+        """Iterate over all sections, parents before children."""
         for section in self.sections:
             yield section
             if isinstance(section, Section):
@@ -670,7 +670,7 @@ def plain(value: object) -> str:
 
 
 def unit_words(unit: str) -> str:
-    """Return what a unit of importance is, in words."""
+    """Return the words for a unit of importance."""
     return _UNITS.get(unit, unit)
 
 
@@ -682,7 +682,7 @@ def as_importances(measured: Measured) -> Importances:
 
 
 def adjusted_words(result: Significance) -> str:
-    """Say what q-values are."""
+    """Return a sentence that explains q-values."""
     adjusted = _ADJUSTED.get(result.adjustment, result.adjustment)
     return (
         f"q is p adjusted for the number of features (after {adjusted}): of the features with q "
@@ -692,7 +692,7 @@ def adjusted_words(result: Significance) -> str:
 
 
 def rows_note(shown: int, n_features: int) -> str:
-    """Say how many features a table shows, and where all of them are."""
+    """Return a note on the number of features shown, and on the files with all features."""
     if shown < n_features:
         return (
             f"The first {shown:,} of {n_features:,} features; result.csv and result.parquet hold "
@@ -702,7 +702,7 @@ def rows_note(shown: int, n_features: int) -> str:
 
 
 def words_of(measured: Measured) -> Measure:
-    """Return the record of a measure; one with its name alone if it is not in the catalogue."""
+    """Return the record of a measure, or a record with only its name outside the catalogue."""
     name = measured.measure if isinstance(measured, Importances) else measured.method
     if name in catalogue:
         return catalogue[name]

@@ -1,1 +1,1 @@
-"""Results of computations: how they print, become a data frame, are saved and loaded."""
+"""Results of computations, with printing, data frames, saving and loading."""

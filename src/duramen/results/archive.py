@@ -48,7 +48,7 @@ def write_archive(
 def read_archive(
     path: str | PathLike[str], *, what: str | None, newest: int, function: str
 ) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """Read what `write_archive` wrote: header and arrays.
+    """Read the header and the arrays of a file of `write_archive`.
 
     Memory is bounded by the size of the file: members are not compressed, and their shapes are
     compared with their sizes before anything is allocated. A file that holds anything but `what`
@@ -109,7 +109,7 @@ def _member(archive: ZipFile, entry: Any) -> NDArray[Any]:
 
 @contextmanager
 def as_damage(path: str | PathLike[str], function: str) -> Iterator[None]:
-    """Turn any error about what a file holds into a ValueError that names the file.
+    """Turn any error about the content of a file into a ValueError that names the file.
 
     A file that is not there stays a FileNotFoundError.
     """
@@ -138,7 +138,7 @@ _OBJECTS, _TUPLE, _ITEMS, _MASKED, _ARROW = "$objects", "$tuple", "$items", "$ma
 
 
 class Savable:
-    """Base of frozen dataclasses that what is saved may hold."""
+    """Base of frozen dataclasses that archives may hold."""
 
 
 class Saved(Savable):
@@ -175,7 +175,7 @@ class Saved(Savable):
             return cls(**unpacked_fields(header["fields"], arrays))
 
     def _parts(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """Return what JSON can hold, and the arrays beside it."""
+        """Return the fields as JSON values, and the arrays beside them."""
         arrays: dict[str, NDArray[Any]] = {}
         header = {
             entry.name: self._packed(getattr(self, entry.name), entry.name, arrays)
@@ -185,7 +185,7 @@ class Saved(Savable):
         return header, arrays
 
     def _packed(self, value: Any, name: str, arrays: dict[str, NDArray[Any]]) -> Any:
-        """Return a value in what JSON can hold, with its arrays beside it."""
+        """Return a value as JSON, and add its arrays to `arrays`."""
         if isinstance(value, str):
             return value
         if isinstance(value, np.ma.MaskedArray):
@@ -260,7 +260,7 @@ def is_sparse(value: Any) -> bool:
 
 
 def _kinds(base: type[Savable]) -> Iterator[type[Savable]]:
-    """Yield the classes that can be saved, or be part of what is."""
+    """Yield the classes that archives may hold."""
     for subclass in base.__subclasses__():
         yield subclass
         yield from _kinds(subclass)
@@ -366,7 +366,7 @@ class Checkpoint:
             yield
 
     def read(self, take: Callable[[dict[str, NDArray[Any]]], int]) -> int:
-        """Have `take` start from the arrays of the file; return what it returns, 0 without a file.
+        """Call `take` with the arrays of the file; return its result, or 0 without a file.
 
         Raises
         ------
@@ -387,7 +387,7 @@ class Checkpoint:
             return take(arrays)
 
     def write(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Keep arrays, in place of what was kept."""
+        """Save arrays in place of the last ones."""
         start = time.monotonic()
         header = {"what": self._kind, "format": _FORMAT, "identity": self._identity}
         write_archive(self._path, header, arrays)

@@ -298,7 +298,7 @@ class ContextImportances(Result):
         return iter(self.names)
 
     def order(self) -> NDArray[np.intp]:
-        """Return the indices of the features, those that depend most on the context first.
+        """Return the indices of the features by decreasing dependence on the context.
 
         By the smallest p-value of `absolute` over the contexts, where there are p-values; ties,
         and all without, by its largest value.
@@ -353,7 +353,7 @@ class ContextImportances(Result):
         return [*columns, Column("kind", self.kind.ravel().tolist(), "words", name="kind")]
 
     def _best(self, n: int) -> NDArray[np.integer]:
-        """Return the rows of the surest features first, one for each context."""
+        """Return the rows of the features in order, with a row for each context."""
         starts = np.arange(len(self.contexts)) * len(self.names)
         return (self.order()[:, np.newaxis] + starts).ravel()
 
@@ -553,7 +553,7 @@ class ContextNetwork(Network):
         return columns
 
     def to_frame(self) -> Any:
-        """Return a data frame of `link_columns`, of all links; `edges` has those on all rows."""
+        """Return a data frame of the `link_columns` of all links."""
         return native_frame(self.link_columns())
 
     def _summary(self, rows: int) -> Summary:
@@ -599,7 +599,7 @@ def _square(
     parts: Sequence[FloatArray],
     other: float,
 ) -> FloatArray:
-    """Return a column a target, shape (p, p), with `other` where there is no link."""
+    """Return a column for each target, shape (p, p), with `other` for absent links."""
     square = np.full((len(names), len(names)), other)
     for target, part in zip(analyses, parts, strict=True):
         j = names.index(target)

@@ -1,4 +1,4 @@
-"""Results of importance measures: one number a feature, and those under permuted labels."""
+"""Results of importance measures: a number for each feature, also under permuted labels."""
 
 from __future__ import annotations
 
@@ -319,7 +319,7 @@ class MonteCarloSelection(Result):
             )
 
     def columns(self) -> dict[str, Any]:
-        """Return the columns of `to_frame`: those of the importances, and ``n_drawn``."""
+        """Return the columns of `to_frame`: the columns of the importances, and ``n_drawn``."""
         return {**self.importances.columns(), "n_drawn": self.n_drawn.copy()}
 
     # --- the graph -------------------------------------------------------------------------

@@ -20,7 +20,7 @@ from duramen.support.text import fixed
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LocalImportances(Result):
-    """Importances of p features in each of n rows; those of a row add up to what its paths change.
+    """Importances of p features in each of n rows, which add up to the change along its paths.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ class LocalImportances(Result):
 
     @property
     def end(self) -> FloatArray:
-        """Sum of `start` and the values of each row, shape (n,): what holds in the leaves."""
+        """Sum of `start` and the values of each row, shape (n,): the value in the leaves."""
         return np.asarray(self.start + self.values.sum(axis=1))
 
     def mean(self) -> Importances:

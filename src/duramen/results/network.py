@@ -349,7 +349,7 @@ class Network(Result):
             yield self.names[a], self.names[b], weight
 
     def _write_links(self, path: str | PathLike[str], sign: str, rows: Iterable[Any]) -> None:
-        """Write rows to a file; surrogates, which UTF-8 does not have, are escaped."""
+        """Write rows to a file, with surrogates escaped, which UTF-8 does not allow."""
         with replacing(Path(path)) as file:
             text = getwriter("utf-8")(file, "backslashreplace")
             csv.writer(text, delimiter=sign, lineterminator="\n").writerows(rows)
@@ -403,7 +403,7 @@ class Network(Result):
         return score_ranking(weights.astype(np.float64), links[scored])
 
     def orientation(self, gold: Any) -> Orientation:
-        """Tell whether the weights give the direction of the links of a gold standard.
+        """Measure whether the weights give the direction of the links of a gold standard.
 
         Compared are pairs with exactly one true direction, both of whose directions are candidates
         (Huynh-Thu et al. 2010; thesis, 8.2.3).
@@ -463,7 +463,7 @@ class Network(Result):
         return self.reweighted(larger, **changes)
 
     def reweighted(self, weights: Any, **changes: Any) -> Network:
-        """Return a network of other weights, and perhaps other fields, between the same variables.
+        """Return a network of the same variables with other weights, and perhaps other fields.
 
         Parameters
         ----------
@@ -499,7 +499,7 @@ class Network(Result):
 
 
 def _blocks(numbers: IntArray, width: int, least: int = 0) -> Iterator[IntArray]:
-    """Yield parts of some numbers of rows of a width, as many as are looked at together."""
+    """Yield blocks of row numbers; the block size depends on the width of the rows."""
     step = max(1, max(least, _BLOCK) // max(1, width))
     return (numbers[k : k + step] for k in range(0, len(numbers), step))
 

@@ -58,7 +58,7 @@ class NetworkScores(Result):
 
     @property
     def precision(self) -> FloatArray:
-        """Fraction of the links so far that are true, at each point; at none that of the next."""
+        """Fraction of true links among the links up to each point; the first point has the next."""
         precision: FloatArray = self.true_positives[1:] / self.ranked[1:]
         return np.concatenate([precision[:1], precision])
 
@@ -92,7 +92,7 @@ class NetworkScores(Result):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Orientation(Result):
-    """Fraction of the links whose direction the weights give.
+    """Fraction of the links whose direction the weights recover.
 
     Attributes
     ----------
@@ -121,7 +121,7 @@ class Orientation(Result):
 
 
 def orientation_of(forward: FloatArray, backward: FloatArray) -> Orientation:
-    """Compare the weights of links with those of their reverses, both of shape (m,)."""
+    """Compare the weights of links with the weights of their reverses, both of shape (m,)."""
     from scipy.stats import binomtest
 
     above, equal = int((forward > backward).sum()), int((forward == backward).sum())

@@ -1,4 +1,4 @@
-"""Interactions of pairs of features in what they tell about the target."""
+"""Interactions of pairs of features in their information about the target."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ class PairInteractions(Result):
         return float(self.values[first, second])
 
     def order(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Return the indices of the features of all pairs, those of largest size first."""
+        """Return the indices of the features of all pairs, by decreasing size."""
         if is_sparse(self.values):
             row, column = self.values.nonzero()
             first, second = (index[row < column].astype(np.intp) for index in (row, column))

@@ -1,4 +1,4 @@
-"""Bases of all results, and of those with one number a feature."""
+"""Bases of all results, and of results with a number for each feature."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def frozen(
     names: tuple[str, ...] | None = None,
     dtype: Any = np.float64,
 ) -> NDArray[Any]:
-    """Return a read-only copy of finite numbers, a field `what` of the class `owner`.
+    """Return a read-only copy of finite numbers, the field `what` of the class `owner`.
 
     The shape has a letter for any length; `bounds` are the least and the greatest number allowed,
     and `names` those of the rows, for errors.
@@ -187,7 +187,7 @@ class Result(Saved, Framed):
     """Noun for the rows of the table."""
 
     def __post_init__(self, **sizes: int) -> None:
-        """Check names, metadata, notes and arrays, where there are such fields, and lock arrays.
+        """Check the fields of names, metadata, notes and arrays, and make arrays read-only.
 
         The same letter is the same number in all shapes; `sizes` has those that no names give.
         """
@@ -232,7 +232,7 @@ class Result(Saved, Framed):
         return ()
 
     def table(self) -> list[Column]:
-        """Return the columns, of which those with a title are shown and those with a name saved."""
+        """Return the columns; columns with a title are shown, columns with a name are saved."""
         return []
 
     def columns(self) -> dict[str, Any]:
@@ -244,7 +244,7 @@ class Result(Saved, Framed):
         return (type(self).__name__,)
 
     def _best(self, n: int) -> NDArray[np.integer]:
-        """Return the rows of the table, of which there are n, in the order of a summary."""
+        """Return the indices of the n rows in the order of a summary."""
         return np.arange(n)
 
     def _summary(self, rows: int) -> Summary:

@@ -183,7 +183,7 @@ class Significance(FeatureResult[float]):
         return f"Significance: {self.method} of {self._tested()}, {count}", f"null: {self.null}"
 
     def _tested(self) -> str:
-        """Return the number of features, and of how many that were tested."""
+        """Return words on the numbers of features and of tested features."""
         grouped = "feature_groups" in self.metadata
         count = (
             f"{self.n_tests:,} groups and features" if grouped else counted(self.n_tests, "feature")
@@ -455,7 +455,7 @@ LEVEL = 0.1
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ConditionalSignificance(Significance):
-    """Scores of p features with p-values for what each tells that the others do not.
+    """Scores of p features with p-values for association given all other features.
 
     Parameters
     ----------
@@ -676,7 +676,7 @@ class ErrorRates(FeatureResult[float]):
         return self.names[:count]
 
     def order(self) -> NDArray[np.intp]:
-        """Return the indices of the features, which are ranked already."""
+        """Return the indices of the features, which are in the order of the ranking."""
         return np.arange(len(self))
 
     def take(self, index: NDArray[np.integer], *, names: Iterable[str] | None = None) -> Self:

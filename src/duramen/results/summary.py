@@ -160,7 +160,7 @@ class Summary:
     then: Summary | None = None  # a second table with its own heading
 
     def parts(self) -> Iterator[Summary]:
-        """Yield this summary and those that follow it."""
+        """Yield this summary and the following summaries."""
         yield self
         if self.then is not None:
             yield from self.then.parts()
@@ -265,7 +265,7 @@ def bars(values: FloatArray, whiskers: tuple[FloatArray, FloatArray] | None = No
 
 
 class Summarized(ABC):
-    """Base of what shows itself: as text, and as a table with bars in a notebook.
+    """Base of objects that print as text, and as a table with bars in a notebook.
 
     A class says once what it shows, in `_summary`.
     """
@@ -294,14 +294,14 @@ class Summarized(ABC):
 
 
 class Framed(Summarized):
-    """Base of what becomes a data frame too."""
+    """Base of objects that also become a data frame."""
 
     @abstractmethod
     def columns(self) -> dict[str, Any]:
         """Return the columns of `to_frame` by name."""
 
     def to_frame(self) -> Any:
-        """Return a data frame; its columns are those of `columns`.
+        """Return the data frame of `columns`.
 
         Returns
         -------
