@@ -1,4 +1,4 @@
-"""The compiled kernel, in the build that suits the processor; all builds compute the same.
+"""The compiled kernel in the build for the processor; all builds give the same results.
 
 A wheel holds a build for processors with AVX2 and one for any; an installation for development
 (``pip install --editable``) holds the one for the processor at hand.

@@ -1,4 +1,4 @@
-"""Catalogues: ordered records of what a package offers, found by name."""
+"""Catalogues: ordered records, such as measures and tests, with lookup by name."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Entry:
 
     @property
     def option(self) -> str:
-        """Name on the command line: the same words joined by hyphens."""
+        """Name on the command line, with hyphens in place of underscores."""
         return self.name.replace("_", "-")
 
 

@@ -1,4 +1,4 @@
-"""Defaults of presentation: threads, progress bars, and how much of a result is shown.
+"""Defaults of presentation: threads, progress bars, and the size of printed results.
 
 None of them changes a number of a result. `set_config` holds in every thread, also in the cells
 that a notebook runs later; `config_context` holds in its own block of its own thread or task.
@@ -50,7 +50,7 @@ def set_config(
     n_jobs: int | EllipsisType | None = ...,
     progress: str | EllipsisType = ...,
 ) -> None:
-    """Set defaults of presentation for the whole process; those not given stay as they are.
+    """Set defaults of presentation for the whole process; other options stay unchanged.
 
     An option that an enclosing `config_context` sets keeps that value until its block ends.
 

@@ -1,4 +1,4 @@
-"""Report of versions, processor, kernel, threads and memory, to send with that of a fault.
+"""Report of versions, processor, kernel, threads and memory, for reports of a fault.
 
 ``python -m duramen.doctor`` prints it.
 """

@@ -256,7 +256,7 @@ class Boruta(RefittingSelector):
 def decided(
     verdicts: IntArray, hits: IntArray, n_rounds: int, correction: str, alpha: float
 ) -> IntArray:
-    """Return the verdicts after a number of rounds, from those before and the hits."""
+    """Return the verdicts after a number of rounds, from earlier verdicts and hits."""
     there, new = np.flatnonzero(verdicts != REJECTED), verdicts.copy()
     for tail, verdict in zip(_tails(n_rounds), (CONFIRMED, REJECTED), strict=True):
         p_values = tail[hits[there]]
@@ -299,7 +299,7 @@ class HitCounts:
         self.counts: list[IntArray] = []  # rejected, tentative and confirmed after each round
 
     def take(self, rounds: FloatArray) -> None:
-        """Take importances and threshold of all rounds so far; those that are new count."""
+        """Update hits and verdicts by the new ones of all rounds so far."""
         for row in rounds[len(self.counts) :]:
             n_rounds = len(self.counts) + 1
             self.hits += row[:-1] > row[-1]  # those of rejected features are missing
@@ -309,7 +309,7 @@ class HitCounts:
             self.counts.append(np.bincount(verdicts + 1, minlength=3))
 
     def ready(self, rounds: FloatArray) -> int:
-        """Return how many rounds can be computed without knowing more than these.
+        """Return the number of rounds that these rounds allow to be computed.
 
         Until a verdict changes the forests of all rounds have the same features. The first round
         that can change one is that in which hits, or failures, in all rounds until then would: the

@@ -1,4 +1,4 @@
-"""Filters, which select features without a learner: by information, neighbors or correlation.
+"""Filters, which select features by information, neighbors or correlation.
 
 Filters by plug-in mutual information (mRMR, JMI, CMIM, FCBF and the Markov blanket filter), Relief,
 ReliefF and MultiSURF, Markov boundaries of the rows of a table, and representatives of clusters of
@@ -65,7 +65,7 @@ def symmetrical_uncertainty(left: Codes, right: Codes) -> float:
 
 
 def intervals(codes: NDArray[Any], n_bins: int) -> Codes:
-    """Return the number of the interval of each value, cut at quantiles where there are many."""
+    """Return the interval of each value; many distinct values are cut at quantiles."""
     _, places, counts = np.unique(codes, return_inverse=True, return_counts=True)
     if len(counts) <= n_bins:
         return places
@@ -648,7 +648,7 @@ class MarkovBoundary(BaseSelector):
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class ClusterRepresentatives(BaseSelector):
-    """One feature of each cluster of correlated features, to go before a selector in a pipeline.
+    """Selector of a representative of each cluster of correlated features, for pipelines.
 
     The features are clustered by the size of their correlation, and the medoid of each cluster, its
     member that is most correlated with the others, is kept. The target plays no part.
@@ -737,7 +737,7 @@ class ClusterRepresentatives(BaseSelector):
         return self
 
     def spread(self, importances: Importances) -> Importances:
-        """Return the importances of all p features: each has that of its representative.
+        """Return the importances of all p features; members get that of their representative.
 
         `importances` are of the medoids, in the order of the columns of `transform`, such as those
         of the selector that comes next in a pipeline.

@@ -34,7 +34,7 @@ class LinearSelector(BaseSelector):
         return rows, data, standardized(linear_columns(data.table, type(self).__name__))
 
     def _take(self, data: Data, sizes: FloatArray, **settings: Any) -> None:
-        """Take the sizes of the coefficients as importances."""
+        """Set the importances to the absolute coefficients."""
         unit = "target per standard deviation"
         self.importances_ = without_forest(data, sizes, "absolute_coefficient", unit, **settings)
 

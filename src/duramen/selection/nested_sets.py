@@ -138,7 +138,7 @@ class BackwardElimination(RefittingSelector):
     nested_folds: int | None = 5
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Eliminate features, and select one of the sets.
+        """Eliminate features in rounds, and select a set.
 
         Parameters
         ----------
@@ -264,7 +264,7 @@ def smallest_within(errors: FloatArray, standard_errors: FloatArray, factor: flo
 def eliminations(
     p: int, rounds: list[int], n_chains: int, again: bool
 ) -> Steps[list[list[IntArray]]]:
-    """Yield the trials of chains of eliminations: one of all rows, and one without each fold.
+    """Yield the trials of chains of eliminations, on all rows and without each fold.
 
     A trial has columns, whether importances are wanted, and its fold; -1 for all rows.
 
@@ -522,7 +522,7 @@ class VSURF(RefittingSelector):
 def predicting(
     features: IntArray, n_forests: int, least: float
 ) -> Steps[tuple[list[int], list[float]]]:
-    """Try features one after the other; keep those whose model has an error less by `least`.
+    """Try features in order; keep a feature if it lowers the error by at least `least`.
 
     Returns the features chosen, and the errors of all models.
     """
@@ -587,7 +587,7 @@ def noise_level(deviations: FloatArray, seed: int) -> float:
 
 
 def above(importances: FloatArray, level: float) -> int:
-    """Return how many of importances in decreasing order come before the first one below a level.
+    """Count the decreasing importances before the first importance below a level.
 
     At least 1.
     """

@@ -293,7 +293,7 @@ class SequentialRandomSubspace(BaseSelector):
         searched = SubspaceSearch(grower, search, test)
 
         def interrupted(trees: list[dict[str, NDArray[Any]]]) -> None:
-            """Keep what was found so far."""
+            """Keep the features found so far."""
             searched.end(trees)
             if trees:
                 self._take(grower, search, searched)
@@ -378,7 +378,7 @@ class SequentialRandomSubspace(BaseSelector):
         return forest.estimator(task)(**settings, max_features=None if K == "all" else K)
 
     def _growth(self, data: Data, size: int, n_beside: int, decoy: bool) -> GrowthSettings:
-        """Return the settings of a tree with so many features, and shadow features beside them."""
+        """Return the growth settings of a tree on features and `n_beside` shadow features."""
         owner, template = type(self).__name__, self._template(data.task)
         offered, K = size + n_beside, template.max_features
         if n_beside and checks.is_integer(K) and offered < K:
@@ -479,7 +479,7 @@ class SequentialRandomSubspace(BaseSelector):
 
     @property
     def forest_(self) -> Forest:
-        """Trees on the columns that they split on, and one for the probes."""
+        """Trees on the columns of their splits, with a column for the probes."""
         return self._trees()[0]
 
     @property
@@ -499,7 +499,7 @@ _BY_ROW, _COPIES_OF_CODES, _BY_VALUE = 8, 4, 24
 
 
 def column_bytes(source: EncodedTable | ColumnStore) -> IntArray:
-    """Return what each column may take in memory while a tree grows on it, of shape (p,)."""
+    """Return the maximum memory of each column in bytes while a tree grows, of shape (p,)."""
     n_codes = source.n_codes()
     code = np.select([n_codes <= 1 << 8, n_codes <= 1 << 16], [1, 2], 4)
     rows = source.n_rows * (_BY_ROW + _COPIES_OF_CODES * code)
@@ -507,6 +507,6 @@ def column_bytes(source: EncodedTable | ColumnStore) -> IntArray:
 
 
 def widest_within(budget: int, source: EncodedTable | ColumnStore) -> int:
-    """Return how many columns fit, whichever they are; 0 if the widest does not."""
+    """Return the largest number of columns such that any set of them fits; 0 without any."""
     widest_first = np.sort(column_bytes(source))[::-1]
     return int(np.searchsorted(np.cumsum(widest_first), budget, side="right"))

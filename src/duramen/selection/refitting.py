@@ -159,7 +159,7 @@ def task_of(estimator: Any, owner: str, *, models: bool = False) -> Task | None:
 def beside_shadows(
     subject: Measured, columns: IntArray, seed: int, owner: str
 ) -> tuple[FloatArray, FloatArray]:
-    """Return importances of some columns, and those of their shadows, at least 5.
+    """Return importances of some columns, and of at least 5 of their shadows.
 
     Shadows are permuted independently of each other. They stand for the codes of their columns, so
     that nothing is encoded.

@@ -84,7 +84,7 @@ class RoundsSelector(RefittingSelector):
     def _take(
         self, opening: Opening, rounds: Rounds, p_values: FloatArray, **history: NDArray[Any]
     ) -> None:
-        """Take the features that were found, by round, and by importance within a round."""
+        """Set the selected features, sorted by round and by importance within a round."""
         importance = np.array(rounds.importances)
         selected = np.flatnonzero(rounds.found_in)
         round_of = rounds.found_in[selected]
@@ -115,7 +115,7 @@ class RoundsSelector(RefittingSelector):
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class KnockOut(RoundsSelector):
-    r"""Knock-out strategy: relevant features found in rounds, without those found before.
+    r"""Knock-out strategy: relevant features in rounds, each without the features found before.
 
     In each round a forest grows on the features that are left, and one on each of S permuted
     targets. With :math:`s_j` the importance of feature j and :math:`s_{bk}` that of feature k after
@@ -256,7 +256,7 @@ class KnockOut(RoundsSelector):
         rounds = Rounds(np.zeros(data.n_columns, dtype=np.int64), most)
 
         def task(number: int, seed: int, left: IntArray) -> FloatArray:
-            """Return importances of the features that are left, NaN for the others."""
+            """Return importances of the remaining features, NaN for the others."""
             whole = subject.data
             table = whole.table.take_columns(left)
             among = replace(subject, data=whole.with_table(table, key=("left", left.tolist())))
@@ -449,7 +449,7 @@ class ArtificialContrasts(RoundsSelector):
         rounds = Rounds(np.zeros(p, dtype=np.int64), most)
 
         def task(_: int, seed: int, residuals: FloatArray | None) -> FloatArray:
-            """Return importances of all features, and a percentile of those of contrasts.
+            """Return importances of all features, and a percentile of importances of contrasts.
 
             Later rounds explain residuals, one column after the other; importances are added up.
             """
@@ -534,7 +534,7 @@ def unmasked(
     percentile: float,
     owner: str,
 ) -> IntArray:
-    """Return those of some features, the most important first, that no one before masks.
+    """Return the features, by importance, that no feature returned before them masks.
 
     One feature masks another if its masking of it exceeds a percentile of the masking of contrasts
     by the paired test at level alpha, over replicates of a few trees each.
@@ -563,7 +563,7 @@ def unmasked(
 
 
 def unexplained(subject: Measured, columns: IntArray, seed: int) -> FloatArray:
-    """Return what a forest of some features does not explain, out of the bag.
+    """Return the out-of-bag residuals of a forest on some features.
 
     Numbers have the differences from their predictions, shape (n, 1). Classes have the residuals
     of the log-odds, the indicator of a class less its probability, shape (n, C); for two classes,
@@ -588,7 +588,7 @@ FEWEST_ROWS = 10  # of a node whose surrogates count
 
 
 def masking(forest: Forest, table: EncodedTable, n_threads: int = 1) -> FloatArray:
-    r"""Measure how far the splits on each feature can be replaced by splits on each other one.
+    r"""Measure how well splits on each feature can be replaced by splits on each other feature.
 
     With :math:`p(t) \Delta(t)` the decrease of impurity at a node t that splits on feature i, and
     :math:`\lambda_j(t)` the agreement of the best split of the node by feature j with it, in excess

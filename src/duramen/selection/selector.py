@@ -185,7 +185,7 @@ class BaseSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             self.classes_ = data.classes
 
     def _plan(self) -> Plan:
-        """Check the parameters of execution, which this selector has."""
+        """Check the parameters of execution of this selector."""
         owner = type(self).__name__
         checkpoint, client = getattr(self, "checkpoint", None), getattr(self, "client", None)
         if checkpoint is not None and not isinstance(checkpoint, str | PathLike):
@@ -193,7 +193,7 @@ class BaseSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         return Plan.checked(owner, self.n_jobs, checkpoint, self.verbose, client)
 
     def _of_selected(self, values: NDArray[Any]) -> NDArray[Any]:
-        """Return values of the selected features as those of all p, masked elsewhere."""
+        """Return values of the selected features in an array of all p, masked elsewhere."""
         every = np.zeros(self.n_features_in_, values.dtype)
         every[self.selected_] = values
         return np.ma.array(every, mask=~self.support_)
@@ -308,7 +308,7 @@ def places(order: IntArray) -> FloatArray:
 def without_forest(
     data: LearningSet[Any], values: FloatArray, measure: str, unit: str, **settings: Any
 ) -> Importances:
-    """Return the importances by which a selector goes that grows no forests."""
+    """Return the importances of a selector without forests."""
     metadata = {"data": data.fingerprint, **settings, "versions": versions()}
     return Importances(data.names, values, measure, unit, metadata=metadata)
 

@@ -329,7 +329,7 @@ class SequentialSelection(BaseSelector):
 
 
 def _task(estimator: Any, owner: str) -> Task | None:
-    """Return the task of a learner; None, for any task, where there is none."""
+    """Return the task of a learner; None for any task."""
     if estimator is None or isinstance(estimator, BaseForest):
         return task_of(estimator, owner)
     if hasattr(estimator, "fit") and is_classifier(estimator):
@@ -348,7 +348,7 @@ Move = Generator[list[Subset], list[float], tuple[Subset, float]]
 
 @dataclass
 class Path:
-    """Sets that a search came to, with their scores; and the best one of each size."""
+    """Sets on the path of a search with their scores, and the best set of each size."""
 
     visited: list[tuple[Subset, float]] = field(default_factory=list)
     best: dict[int, tuple[Subset, float]] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""Sequential random subspace search: the features of each tree, and those found in rounds."""
+"""Sequential random subspace search: the features of each tree and the found features."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Search:
 
 
 class SubspaceSearch:
-    """Algorithm 7.1 of the thesis: what was found by the trees so far, and what the next are given.
+    """Algorithm 7.1 of the thesis: features found by trees, and features for the next trees.
 
     A tree depends on the seed, its number and what was found before its round alone, so that
     neither the threads nor a stop change anything.
@@ -83,7 +83,7 @@ class SubspaceSearch:
         self.trees: list[Arrays] = []  # flat arrays of each
 
     def take(self, trees: Sequence[Arrays]) -> bool:
-        """Take trees that are new into account, and let in the features that pass the test.
+        """Add new trees, and accept the features that pass the test.
 
         Returned is False: a search ends between rounds, as `ready` says.
         """
@@ -100,14 +100,14 @@ class SubspaceSearch:
         return False
 
     def end(self, trees: Sequence[Arrays]) -> None:
-        """Take trees into account when Ctrl-C ends the search, and test features after the last."""
+        """Add trees when Ctrl-C ends the search, and test features after the last tree."""
         self.take(trees)
         if self.sizes:
             self._let_in()
             self.sizes[-1] = len(self.found)
 
     def ready(self, trees: Sequence[Arrays]) -> int:
-        """Return how many trees can be grown without knowing more than these: those of a round."""
+        """Return the number of trees that these trees allow to be grown: whole rounds."""
         self.take(trees)
         search, n_trees = self._search, len(trees)
         newest = self.entered[-1] if self.entered else 0
@@ -237,14 +237,14 @@ class Grower:
         return Outcome(columns, values[:q], values[q:], excess, arrays_on(forest, numbers))
 
     def __call__(self, tree: int, _: int, columns: IntArray, relevant: BoolArray) -> Arrays:
-        """Return the arrays of a tree and its importances, of which only those other than 0."""
+        """Return the arrays of a tree and its importances other than 0."""
         outcome = self.grow(tree, columns, relevant)
         values = np.concatenate([outcome.values, outcome.probes, outcome.excess])
         places = np.flatnonzero(values)
         return {**outcome.arrays, "places": places, "importances": values[places]}
 
     def outcome(self, arrays: Arrays, columns: IntArray) -> Outcome:
-        """Return the outcome of a tree on these columns from what a call gave."""
+        """Return the outcome of a tree on these columns from the arrays of a call."""
         q, m = len(columns), self.n_probes
         values = np.zeros((1 + self.decoy) * (q + m))
         values[arrays["places"]] = arrays["importances"]
@@ -260,7 +260,7 @@ class Grower:
         return self._beside_shadows(columns[columns < self.data.n_columns])
 
     def _columns(self, columns: IntArray) -> EncodedTable:
-        """Return columns, in memory; those of a store dense where they have decoys."""
+        """Return columns in memory; columns of a store are dense if they have decoys."""
         table = self.data.table
         if self.decoy and isinstance(table, ColumnStore):
             # Decoys read the codes of rows, which trees on some thousand rows find sooner in these.
@@ -293,7 +293,7 @@ class Grower:
         return np.concatenate([[0], np.cumsum(sizes)]).astype(np.uint32)
 
     def _orders(self, random: np.random.Generator, count: int) -> IntArray:
-        """Draw orders of the rows, in which each row takes the place of one of its stratum."""
+        """Draw permutations of the rows within strata."""
         rows = np.tile(np.arange(self.data.n_rows), (count, 1))
         strata = self.data.exchangeability.strata
         if strata is None:
@@ -338,7 +338,7 @@ class ProbeShare:
 
 @dataclass(frozen=True)
 class DecoyTest:
-    """Test of the importance beyond decoys against how far other features ever fell short.
+    """Test of the excess over decoys against the largest shortfalls of other features.
 
     The statistic and its threshold are in the Notes of `SequentialRandomSubspace`.
     """
@@ -390,7 +390,7 @@ RelevanceTest: TypeAlias = ProbeShare | DecoyTest | PositiveImportance
 
 
 def shadows_of_each(n_features: int) -> int:
-    """Return how many shadow features each feature has in the decoy test: 0 for 50 or more."""
+    """Return the number of shadow features of each feature in the decoy test: 0 from 50 on."""
     return 0 if n_features >= FEWEST_FEATURES else -(-_WITH_SHADOWS // n_features) - 1
 
 
@@ -469,7 +469,7 @@ class Ensemble:
 
     @cached_property
     def forest(self) -> tuple[Forest, IntArray]:
-        """As `as_forest` gives."""
+        """Return the forest of the trees and its columns, as `as_forest`."""
         return as_forest(joined(self._trees), self._grower)
 
     def __getstate__(self) -> dict[str, Any]:

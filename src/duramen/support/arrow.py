@@ -54,12 +54,12 @@ else:
 
 
 def is_text(kind: Any) -> bool:
-    """Return whether a type is that of text."""
+    """Return whether a type holds text."""
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
 def is_number(kind: Any) -> bool:
-    """Return whether a type is that of whole numbers or of floating-point numbers."""
+    """Return whether a type holds integers or floating-point numbers."""
     return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
 
 

@@ -106,7 +106,7 @@ def hints_on_keywords(*others: Callable[..., Any]) -> Callable[[FunctionT], Func
 def keyword_hint(
     function: Callable[..., Any], keyword: str, others: Sequence[Callable[..., Any]]
 ) -> str:
-    """Return what to type instead of a keyword argument that a function does not have."""
+    """Return a hint for a keyword argument that a function does not have."""
     name, own = function.__name__, list(signature(function).parameters)
     for other in others:
         if keyword in signature(other).parameters:
@@ -121,7 +121,7 @@ def keyword_hint(
 
 
 def check_choice(owner: str, name: str, value: Any, allowed: Iterable[str]) -> str:
-    """Check one of a few words."""
+    """Check that a value is one of the allowed words."""
     options = tuple(allowed)
     if not isinstance(value, str) or value not in options:
         raise refuse(owner, name, "one of " + ", ".join(map(repr, options)), value)
@@ -251,7 +251,7 @@ def check_real(
 
 
 def extra_package(module: str, subject: str, extra: str, instead: str = "") -> Any:
-    """Return a module of a package that an extra installs; `subject` is what needs it.
+    """Return a module of a package that an extra installs; `subject` needs it.
 
     Raises
     ------
@@ -295,14 +295,14 @@ def check_verbosity(owner: str, value: Any) -> int:
 
 
 def check_seed(function: str, random_state: Any) -> int:
-    """Return the seed of 32 bits of an analysis; that of a generator is drawn from it."""
+    """Return the 32-bit seed of an analysis, drawn from `random_state` unless it is an int."""
     if is_integer(random_state):
         return check_integer(function, "random_state", random_state, 0, most=MOST)
     return draw_seed(random_state) % (MOST + 1)
 
 
 def draw_seed(random_state: Any) -> int:
-    """Draw a 64-bit seed from ``random_state``: the same one every time for an int.
+    """Draw a 64-bit seed from ``random_state``; an int always gives the same seed.
 
     A generator is advanced by the draw; None draws from NumPy's global state, as in scikit-learn.
     """

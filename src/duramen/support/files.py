@@ -123,7 +123,7 @@ def finished(name: str, suffix: str = "part") -> str | None:
 
 
 def unfinished(path: Path, suffix: str = "part") -> list[Path]:
-    """Return what writers of `path` that were killed left beside it, and only what is the user's.
+    """Return the leftovers of killed writers beside `path` that belong to the user.
 
     Links, and files and folders of other users, may have been put there by others.
     """
@@ -143,7 +143,7 @@ def is_own(entry: Path) -> bool:
 
 
 def put_in_place(folder: Path, place: Path) -> Path | None:
-    """Rename a folder to `place`; what was there makes way for it.
+    """Rename a folder to `place`, and move an old folder there out of the way.
 
     Returned is where the old folder is now, which `unfinished` finds by "old"; None where there was
     none. If `place` cannot be taken, what was there is in it again.
@@ -186,7 +186,7 @@ def expanded(path: str | os.PathLike[str], function: str | None = None) -> Path:
 
 
 class InUseError(BlockingIOError):
-    """Another process works at the same place."""
+    """Error: another process writes to the same place."""
 
 
 @contextmanager
@@ -232,7 +232,7 @@ def remove_open(path: Path, file: IO[bytes]) -> None:
 
 
 def taken(descriptor: int) -> bool:
-    """Take the lock of an open file for as long as it is open; False where another one holds it.
+    """Lock an open file until it is closed; return False if another process holds the lock.
 
     True, too, where the system or the file system has no such locks.
     """

@@ -22,7 +22,7 @@ _PACKAGES = ("duramen", "numpy", "scipy", "scikit-learn")
 
 
 def versions(*more: str) -> dict[str, str]:
-    """Return the versions of Python, of this package and of those that its numbers depend on.
+    """Return the versions of Python, of this package and of its numerical dependencies.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ def fingerprint(*parts: str | NDArray[Any] | ArrayDigest | None) -> str:
 
 
 def frozen_metadata(owner: str, metadata: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a read-only copy of `metadata` as it will be after saving and loading.
+    """Return a read-only copy of `metadata`, equal to its saved and loaded form.
 
     Metadata that are read-only, such as those that several results share, are such a copy already.
     """

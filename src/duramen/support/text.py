@@ -99,7 +99,7 @@ def _first_cells(text: str, cells: int) -> str:
 
 
 def as_number(value: Any) -> float | None:
-    """Return what a value or a text is as a number, None where it is none."""
+    """Return a value or text as a number, or None if it is not a number."""
     try:
         return float(value)
     except (TypeError, ValueError):
@@ -139,7 +139,7 @@ def width(text: str) -> int:
 
 
 def fixed(values: FloatArray, digits: int) -> list[str]:
-    """Return numbers with as many decimals, so that the largest shows `digits` digits."""
+    """Return numbers with equal decimals, such that the largest shows `digits` digits."""
     most = float(np.abs(values).max(initial=0.0))
     decimals = 0 if most == 0 else max(0, digits - 1 - math.floor(math.log10(most)))
     return [
@@ -149,6 +149,6 @@ def fixed(values: FloatArray, digits: int) -> list[str]:
 
 
 def joined(words: Sequence[str], *, shown: int) -> str:
-    """Return the first words, separated by commas, and how many there are beyond."""
+    """Return the first words, separated by commas, and the number of further words."""
     more = [f"and {len(words) - shown:,} more"] if len(words) > shown else []
     return ", ".join([*words[:shown], *more])

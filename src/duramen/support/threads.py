@@ -22,7 +22,7 @@ _STACK = 1 << 23  # bytes of addresses of a thread, unless the limit on stacks i
 
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
-    """Keep BLAS to one thread, as a context or a decorator.
+    """Limit BLAS to one thread, as a context or a decorator.
 
     The threads of several calls, or of other processes, wait for each other: on two busy cores most
     of the time of a decomposition of 500 by 200 numbers went there.
@@ -50,7 +50,7 @@ def _libraries(user_api: str, n_modules: int) -> Any:
 
 
 def startable(wanted: int) -> int:
-    """Return how many of the threads that are wanted can work at a time, the calling one included.
+    """Return how many of `wanted` threads, the calling thread included, can work at a time.
 
     Their stacks take half of the addresses that are left at most: threads that take the last of
     them leave nothing to work with, and one that cannot even begin may be waited for without end.
@@ -78,7 +78,7 @@ def startable(wanted: int) -> int:
 
 
 class Pool(ThreadPoolExecutor):
-    """Threads that take calls from a queue, as many as can be started up to a number.
+    """Pool of threads, as many as the system can start up to a number.
 
     Where none can, the calling thread does the work. Leaving the context cancels what has not
     begun.
@@ -105,7 +105,7 @@ class Pool(ThreadPoolExecutor):
 
 
 def addresses_left() -> int | None:
-    """Return how many bytes of addresses the process may take yet; None without a limit.
+    """Return the bytes of address space left to the process; None without a limit.
 
     The limit is that of ``ulimit -v``; systems other than Linux tell no use of it.
     """
@@ -126,7 +126,7 @@ _SECONDS = 1.0  # between two looks
 
 
 def end_with(parent: int) -> None:
-    """End this process soon after its parent, which may be killed without a chance to say so."""
+    """End this process soon after its parent, even if the parent is killed."""
     if hasattr(os, "getppid"):
         threading.Thread(target=_watch, args=(parent,), daemon=True).start()
 
@@ -153,7 +153,7 @@ def require_arrow_threads(function: str) -> None:
 
 @functools.cache
 def _arrow_threads() -> int:
-    """Return how many threads there is room for; where it is little, start two of Arrow now."""
+    """Return the number of threads that fit; if few fit, start two threads of Arrow now."""
     capacity = pa.cpu_count() + pa.io_thread_count()
     room = startable(1 + capacity) - 1
     if _FEWEST <= room < capacity:
