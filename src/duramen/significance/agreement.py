@@ -134,7 +134,7 @@ class Stability(FeatureResult[float]):
 def stability(
     selections: ArrayLike, *, names: Sequence[str] | None = None, confidence_level: float = 0.95
 ) -> Stability:
-    r"""Measure how far selections of features agree, corrected for chance.
+    r"""Measure the agreement of selections of features, corrected for chance.
 
     With r features common to two selections of k out of p, Kuncheva's index is
 
@@ -285,7 +285,7 @@ def ranking_stability(
     checkpoint: str | PathLike[str] | None = None,
     verbose: int = 0,
 ) -> Stability:
-    """Measure how far the k best features agree between forests on random parts of the rows.
+    """Measure the agreement of the k best features between forests on random parts of the rows.
 
     Parameters
     ----------
@@ -672,7 +672,7 @@ def trees_needed(
 def agreement_curve(
     values: FloatArray, k: int, random: np.random.Generator
 ) -> tuple[IntArray, FloatArray]:
-    """Return numbers of parts, and the agreement between forests that consist of so many.
+    """Return numbers of parts, and the agreement between forests of each number of parts.
 
     `values` are the importances in G parts of a forest, of shape (G, p). The numbers are 1 .. G //
     2, in steps of about sqrt(2); the agreement is the mean over pairs of forests without a part in
@@ -697,7 +697,7 @@ def agreement_curve(
 def trees_for(
     wanted: float, sizes: IntArray, agreement: FloatArray, n_trees: int, k: int
 ) -> tuple[float, float]:
-    """Return the trees from which on the agreement is as wanted, and that of `n_trees` trees.
+    """Return the number of trees with the wanted agreement, and the agreement of `n_trees`.
 
     Where the curve falls it is taken to be chance, and neighbors are pooled (weighted by how many
     forests of that size the trees make, until it rises); it is linear in log T between its points.

@@ -108,7 +108,7 @@ def normal_scores(chi_squared: FloatArray, degrees: IntArray | int) -> FloatArra
 
 
 def weighted_scores(data: Data, scores: FloatArray) -> FloatArray:
-    """Return the scores of a target, less their mean and times the row weights if there are any."""
+    """Return the scores of a target; with row weights, centered and weighted."""
     if data.weights is None:
         return scores
     centered: FloatArray = scores - np.average(scores, axis=0, weights=data.weights)

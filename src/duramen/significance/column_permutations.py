@@ -368,7 +368,7 @@ def conditional_error_rate(
     n_places = len(ranking.names)
 
     def task(number: int, seed_b: int) -> FloatArray:
-        """Return 1 where one of the permuted scores as high as it must not, else 0; shape (1,).
+        """Return 1 if permuted scores exceed the observed rank or score, else 0; shape (1,).
 
         Not the group that is to be irrelevant is permuted, but the target and the columns before
         the group: the rows are then the same ones in another order.

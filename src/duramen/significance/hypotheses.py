@@ -95,7 +95,7 @@ class Hypotheses:
         return np.arange(len(self)) if self.parents is None else np.flatnonzero(self.parents < 0)
 
     def pooled(self, values: FloatArray, how: Aggregation = "sum") -> FloatArray:
-        """Return numbers of hypotheses from those of features, shape (..., p)."""
+        """Pool numbers of features, shape (..., p), into numbers of hypotheses."""
         features = np.concatenate(self.features)
         if (self.sizes == 1).all():
             return np.asarray(values[..., features])
@@ -103,7 +103,7 @@ class Hypotheses:
 
     @property
     def single(self) -> IntArray:
-        """Hypotheses about a feature by itself, shape (S,); in a hierarchy those after the groups.
+        """Hypotheses about single features, shape (S,); in a hierarchy they follow the groups.
 
         Empty where groups alone are tested, one of them of several features.
         """

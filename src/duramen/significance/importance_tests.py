@@ -224,7 +224,7 @@ def frequency_control(
     checkpoint: str | PathLike[str] | None = None,
     verbose: int = 0,
 ) -> Significance:
-    r"""Test how often the splits of a forest are on a feature.
+    r"""Test the number of splits of a forest on each feature.
 
     After Konukoglu and Ganz (2014): let r of p features win every split for which they are among
     the K candidates, and chance decide otherwise. Then an irrelevant feature wins a split with

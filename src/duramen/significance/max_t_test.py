@@ -340,7 +340,7 @@ def max_t(
 
 
 def _walked(steps: Steps[OutcomeT], permuted: FloatArray) -> tuple[FloatArray, OutcomeT]:
-    """Walk through a stage of importances that are known; return those it looked at."""
+    """Walk through a stage of known importances; return the importances it used."""
     jobs, until = next(steps), 0
     while True:
         begin, until = until, until + len(jobs)

@@ -1,4 +1,4 @@
-"""Significance tests and what they refit: importances as a function of rows and a seed."""
+"""Significance tests, and importances as a function of rows and a seed."""
 
 from __future__ import annotations
 
@@ -241,13 +241,13 @@ class Measured:
 
     @property
     def clause(self) -> str:
-        """Sentences on what is exchanged besides single targets, for a null hypothesis."""
+        """Sentences on the exchange of groups, strata and weights under the null hypothesis."""
         weighted = self.data.weights is not None
         together = " Each target is exchanged together with the weight of its row."
         return self.data.exchangeability.clause + (together if weighted else "")
 
     def of_rows(self, rows: NDArray[Any], key: object) -> Measured:
-        """Return the same measure of some of the rows, given by index."""
+        """Return this measure on some rows, by index."""
         return replace(self, data=self.data.of_rows(rows, key=("rows", key)))
 
     def identity(self, method: str, **choices: Any) -> dict[str, Any]:
@@ -404,11 +404,11 @@ class Refits(Plan):
         return self.subject.importances(replicate_seed(self.seed, OBSERVED))
 
     def identity(self, **choices: Any) -> dict[str, Any]:
-        """Return what the result depends on: the measure, the rows, and choices."""
+        """Return the settings of the result: the measure, the rows, and choices."""
         return self.subject.identity(self.function.removesuffix(".fit"), **choices)
 
     def metadata(self, identity: dict[str, Any] | None = None, **choices: Any) -> dict[str, Any]:
-        """Return what a result tells of itself: the identity of the run, choices, the seed."""
+        """Return the metadata of a result: the identity of the run, choices, the seed."""
         settings = self.identity() if identity is None else identity
         return {**settings, **choices, "seed": self.seed}
 
@@ -430,7 +430,7 @@ class Refits(Plan):
         part: str = "",
         **choices: Any,
     ) -> tuple[FloatArray, OutcomeT]:
-        """Run the jobs of a generator, at most so many; return all rows, and its outcome.
+        """Run at most `most` jobs of a generator; return all rows, and its outcome.
 
         A second run of a function is a part with a name, which its checkpoint has as a further
         suffix.
@@ -513,7 +513,7 @@ def estimate_cost(
     fraction: float = 1.0,
     n_jobs: int | None = None,
 ) -> Cost:
-    """Estimate how long it takes to grow many forests and measure importances in each.
+    """Estimate the time to grow many forests and measure importances in each.
 
     Some forests are grown and measured, at least two unless they are slow, and where `n_jobs`
     allows for several at a time, as many beside each other: processors that share memory and

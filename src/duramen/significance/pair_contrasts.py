@@ -219,7 +219,7 @@ def interaction_test(
 
 
 def check_rows(data: LearningSet[Any]) -> None:
-    """Refuse what the test is not for.
+    """Refuse data that the test does not support.
 
     Raises
     ------

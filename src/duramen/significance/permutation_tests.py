@@ -1,4 +1,4 @@
-"""Tests of importances against those under permuted labels, one feature at a time."""
+"""Tests of importances against importances under permuted labels, feature by feature."""
 
 from __future__ import annotations
 

@@ -261,7 +261,7 @@ def permutation_p_values(observed: FloatArray, null: FloatArray) -> FloatArray:
 
 
 def expected_discoveries(scores: FloatArray, null: FloatArray) -> FloatArray:
-    """Return how many values of a row of `null`, on average, are at least each score."""
+    """Return the mean number of values in a row of `null` that reach each score."""
     total = np.zeros(len(scores))
     for values in null:
         total += len(values) - np.searchsorted(np.sort(values), scores, side="left")

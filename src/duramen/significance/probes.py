@@ -547,7 +547,7 @@ def forest_probe_ranking(
     checkpoint: str | PathLike[str] | None = None,
     verbose: int = 0,
 ) -> ErrorRates:
-    r"""Rank probes along with the features in forests, and say how many come before a feature.
+    r"""Rank probes along with the features in forests, and count probes before each feature.
 
     In each of B runs R columns are drawn, their rows are permuted, each by a permutation of its
     own, and these probes join the p features while a forest grows. With s_bj the importance of

@@ -83,7 +83,7 @@ def subsamples(labels: NDArray[Any] | None, n_rows: int, size: int) -> Draw:
 
 
 def bootstraps(labels: NDArray[Any] | None, n_rows: int) -> Draw:
-    """Return a function that draws as many rows with replacement, within classes if given."""
+    """Return a function that draws bootstrap samples of rows, within classes if given."""
     members = [np.arange(n_rows)] if labels is None else rows_by_class(labels)
 
     def draw(random: np.random.Generator) -> IntArray:
@@ -450,7 +450,7 @@ def confidence_intervals(
 
 
 def importances_of_copies(copies: Measured, seed: int, rows: NDArray[np.integer]) -> FloatArray:
-    """Return the importances of a forest on n rows that are copies; `rows` are those of 0..n-1."""
+    """Return the importances of a forest on n copied rows; `rows` are the original rows."""
     forest = seeded(copies.template, seed).fit(copies.data)
     assert copies.measure.of_copies is not None
     originals = np.unique(rows, return_inverse=True)[1].astype(np.uint32)  # of drawn groups: fewer
@@ -533,7 +533,7 @@ class Replicated:
 
 
 def scale_of(size: int, n_rows: int, correction: bool) -> float:
-    """Return f, the factor from the spread of subsamples to that of samples of all the rows."""
+    """Return f, the ratio of the spread of full samples to the spread of subsamples."""
     return math.sqrt(size / (n_rows - size if correction else n_rows))
 
 
@@ -604,7 +604,7 @@ def ends(
 
 
 def wilson_reach(values: FloatArray, reach: FloatArray) -> FloatArray:
-    r"""Return how far above v an interval ends whose variance grows with the mean.
+    r"""Return the upper reach of an interval around v whose variance grows with the mean.
 
     The upper end :math:`\mu` solves :math:`(\mu - v)^2 = h^2 (1 + (\mu - v) / c)` with h the reach
     for a constant variance and :math:`c = \max(|v|, h)`:

@@ -1,4 +1,4 @@
-"""Test of what each feature tells that the others do not."""
+"""Test of the association of each feature with the target given all others."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def conditional(
     checkpoint: str | PathLike[str] | None = None,
     verbose: int = 0,
 ) -> ConditionalSignificance:
-    r"""Test whether each feature tells something about the target that the others do not.
+    r"""Test whether each feature is associated with the target given all others.
 
     A small p-value means that the feature is *strongly relevant*: the target depends on it given
     all others. A feature that only stands in for correlated ones has a uniform p-value, about.
@@ -486,7 +486,7 @@ def limits(
 def associations(
     data: Data, fitted: Sampler, hypotheses: Hypotheses, q_values: FloatArray
 ) -> tuple[FloatArray, tuple[tuple[str, ...], ...]]:
-    r"""Return q-values of association, and the features through which each association goes.
+    r"""Return q-values of association, and the features that explain each association.
 
     Each feature is predicted from the direct ones by a ridge regression, or from all others where
     none is direct, :math:`\hat z_j = \sum_k b_{jk} z_k`. The parts of its covariance with the

@@ -71,7 +71,7 @@ class Design:
 
 
 def penalties(columns: FloatArray, numbers: FloatArray) -> FloatArray:
-    """Return a path of penalties of the lasso, from the least one that leaves no coefficient."""
+    """Return a path of lasso penalties, from the smallest one with all coefficients 0."""
     largest = np.abs((columns - columns.mean(axis=0)).T @ (numbers - numbers.mean())).max()
     path: FloatArray = np.geomspace(1.0, _LEAST_PENALTY, _PENALTIES)
     return max(float(largest) / len(columns), 1e-12) * path
@@ -115,7 +115,7 @@ def fitted_lines(
 
 @dataclass(frozen=True, eq=False)
 class CrossFitting:
-    """Settings of a cross-fitted prediction, the same for all folds.
+    """Settings of a cross-fitted prediction, shared by all folds.
 
     Attributes
     ----------
@@ -227,7 +227,7 @@ class CrossFitting:
         return arrays
 
     def without(self, features: IntArray) -> CrossFitting:
-        """Return the same without some features."""
+        """Return this cross-fitting without some features."""
         others_left = np.delete(np.arange(self.data.n_columns), features)
         table = self.data.table.take_columns(others_left)
         design = Design(
@@ -339,14 +339,14 @@ class PartialRegression:
         )
 
     def basis(self, g: int) -> FloatArray:
-        """Return an orthonormal basis of what is fitted for a hypothesis, shape (n, s)."""
+        """Return an orthonormal basis of the columns fitted for a hypothesis, shape (n, s)."""
         if g not in self.without:
             return self.basis_of_all
         return _basis_of(self.columns[:, self.without[g]])
 
 
 def projected_out(basis: FloatArray, columns: FloatArray) -> FloatArray:
-    """Return what least squares on a basis leave of columns."""
+    """Return the residuals of columns after least squares on a basis."""
     return np.asarray(columns - basis @ (basis.T @ columns))
 
 
@@ -428,7 +428,7 @@ def slope_p_values(
     observed: Predictions,
     lines: PartialRegression | None,
 ) -> FloatArray:
-    """Return the p-values of slopes of the target on what other features leave of each, (G,).
+    """Return the p-values of slopes of the target on the residuals of each hypothesis, (G,).
 
     What is left of the target, after the prediction of forests without the feature, or after least
     squares if there are `lines`, is regressed on what the others leave of the feature, in normal
@@ -445,7 +445,7 @@ def slope_p_values(
     residuals, strata = (scores, values), fitted.strata
 
     def left(kind: int, g: int) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return what is left of the target and of the features, and a basis of what was fit."""
+        """Return the residuals of the target and of the features, and a basis of the fit."""
         own = residuals[kind][g]
         if lines is None:
             rest = observed.rest(g)

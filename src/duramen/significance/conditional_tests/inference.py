@@ -36,7 +36,7 @@ class Predictions:
     units: IntArray | None
 
     def added(self, g: int, *, impact: bool = False) -> FloatArray:
-        """Return the response less its prediction without features, times what they add, (n,).
+        """Return the residual without features times the change by the features, shape (n,).
 
         The two factors come from different draws, so that their errors have no product. With
         `impact`, return how much larger the squared error of each row is with the features drawn.

@@ -1,4 +1,4 @@
-"""Features that tell something the others do not, by knockoffs, at a false discovery rate."""
+"""Selection of conditionally associated features by knockoffs, at a false discovery rate."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def knockoffs(
     checkpoint: str | PathLike[str] | None = None,
     verbose: int = 0,
 ) -> Significance:
-    r"""Select features that tell something the others do not, by model-X knockoffs.
+    r"""Select features that are associated with the target given all others, by knockoffs.
 
     A knockoff of each feature is drawn, such that swapping both leaves the joint distribution of
     all features and knockoffs as it is, without a look at the target (Candes et al. 2018). The
@@ -232,7 +232,7 @@ def knockoffs(
 
 
 def threshold(W: FloatArray, alpha: float, *, single: bool = True) -> float:
-    """Return the least threshold of knockoff+ at a level, infinite if there is none.
+    """Return the smallest threshold of knockoff+ at a level, or infinity.
 
     Without `single` the level is half as large, so that features can be missed in some draws; a
     threshold that no knockoff and at least 1 / alpha features reach is then enough. Which threshold
@@ -593,7 +593,7 @@ class SecondOrder:
 
 
 def ledoit_wolf(values: FloatArray) -> float:
-    """Return how far to shrink the covariance of centered columns to a multiple of the identity.
+    """Return the shrinkage of the covariance of centered columns to a multiple of the identity.
 
     The fraction of Ledoit and Wolf (2004), with the smaller of both Gram matrices.
     """

@@ -85,7 +85,7 @@ class Scores:
 
 
 def standardized(columns: FloatArray) -> FloatArray:
-    """Return columns of mean 0 and variance 1; constant ones are 0."""
+    """Return columns of mean 0 and variance 1; constant columns become 0."""
     columns = columns - columns.mean(axis=0)
     return np.asarray(columns / np.maximum(columns.std(axis=0), 1e-300))
 
@@ -94,7 +94,7 @@ def standardized(columns: FloatArray) -> FloatArray:
 
 
 def curved_in(scores: Scores, residuals: FloatArray) -> list[IntArray]:
-    """Return for each feature those others that its residuals depend on, at most five.
+    """Return up to five other features that the residuals of each feature depend on.
 
     Looked at are a mean that depends on the square or the cube of another feature, and a spread
     that depends on its square.
@@ -219,7 +219,7 @@ class Nodewise:
     def of(
         cls, scores: Scores, folds: IntArray | None = None, groups: IntArray | None = None
     ) -> Nodewise:
-        """Fit the regressions, with `folds` also those on the most correlated columns.
+        """Fit the regressions; with `folds`, also the regressions on correlated columns.
 
         `folds` are those of the rows, shape (n,), and `groups` the rows that are left out together.
         """
@@ -306,7 +306,7 @@ class Nodewise:
 def residuals_of_neighbors(
     values: FloatArray, owners: IntArray, folds: IntArray
 ) -> list[FloatArray]:
-    """Return what the most correlated columns leave of each column, (n, q), by their number.
+    """Return residuals of each column given its most correlated columns, by their number.
 
     Rows are predicted by ridge regressions without those of their fold. The penalty is the same for
     all columns: the one that leaves the least of up to 256 of them. A penalty for each would fit
@@ -345,7 +345,7 @@ def _left(
     block: IntArray,
     penalties: dict[int, FloatArray],
 ) -> dict[int, FloatArray]:
-    """Return what numbers of neighbors leave of some columns, each of shape (penalties, n, b).
+    """Return residuals of columns given numbers of neighbors, of shape (penalties, n, b).
 
     `penalties` are those of each number of neighbors.
     """
@@ -375,7 +375,7 @@ def _left(
 
 
 def _free(hat: FloatArray, n: int) -> FloatArray:
-    """Return the blocks of the identity less the hat matrix, that of a constant included."""
+    """Return the identity less the hat matrix with a constant, in blocks."""
     size = hat.shape[1]
     return np.asarray((1.0 + 1e-9) * np.eye(size) - hat @ hat.mT - 1.0 / n)
 

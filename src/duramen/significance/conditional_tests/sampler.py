@@ -294,7 +294,7 @@ class Sampler:
     def similar(
         self, predicted: FloatArray, present: BoolArray, n_draws: int, random: np.random.Generator
     ) -> np.ndarray:
-        """Draw one of the rows of similar predictions in the stratum, not of the row's group.
+        """Draw a row with a similar prediction, of the stratum but not of the group of each row.
 
         Predictions have shape (n, b); only rows that are `present` are drawn.
         """
@@ -329,7 +329,7 @@ def _parts(labels: IntArray | None, n: int) -> list[IntArray]:
 
 
 def folds_of_groups(groups: IntArray, n_folds: int, random: np.random.Generator) -> IntArray:
-    """Return the fold of each row, whatever its target: rows of a group are in one."""
+    """Return the fold of each row; rows of a group share a fold."""
     of_group = random.permutation(np.arange(int(groups.max(initial=-1)) + 1) % n_folds)
     return np.asarray(of_group[groups], dtype=np.int64)
 
@@ -350,7 +350,7 @@ def nearest_rows(
 
 
 def rows_of_levels(own: IntArray, level: IntArray, random: np.random.Generator) -> IntArray:
-    """Return for each row one by chance of those that have a level, shape (n,).
+    """Draw a row with the wanted level for each row, shape (n,).
 
     `own` are the levels of the rows, numbers from 0, and `level` those that are wanted.
     """
@@ -361,7 +361,7 @@ def rows_of_levels(own: IntArray, level: IntArray, random: np.random.Generator) 
 
 
 def probabilities(predicted: FloatArray, indicator: FloatArray) -> FloatArray:
-    """Return probabilities of a value from predictions of its indicator, in whatever units."""
+    """Return probabilities of a value from predictions of its indicator in any unit."""
     low, high = float(indicator.min()), float(indicator.max())
     fraction = (predicted - low) / (high - low)
     # An estimate of 0 or 1 is less sure than that: as if a row more had the other value.
@@ -560,7 +560,7 @@ def diagnosis(
 
 
 def misfits(features: Mapping[str, Mapping[str, float]]) -> list[str]:
-    """Return the hypotheses whose draws a classifier tells, at a family-wise error rate of .01."""
+    """Return the hypotheses whose draws a classifier recognizes, at an FWER of .01."""
     z = NormalDist().inv_cdf(_LEVEL / len(features))
     return [
         name
