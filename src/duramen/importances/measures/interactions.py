@@ -1,4 +1,4 @@
-"""Interactions of pairs of features: what the splits on one tell below splits on the other."""
+"""Interactions of pairs of features: information of splits on one below splits on the other."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def interactions(
     sparse: bool = False,
     n_jobs: int | None = None,
 ) -> PairInteractions:
-    r"""Estimate the Shapley interaction index of what the features tell about Y, for every pair.
+    r"""Estimate the Shapley interaction index of the information about Y for every pair.
 
     .. math::
 

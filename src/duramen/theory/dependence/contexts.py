@@ -311,7 +311,7 @@ def _informations(masses: FloatArray) -> FloatArray:
 
 
 def _distribution(masses: FloatArray) -> FloatArray:
-    """Return the distribution of Y along the last axis, 0 where there is no mass."""
+    """Return the distribution of Y along the last axis, 0 without mass."""
     total = masses.sum(axis=-1, keepdims=True)
     return np.asarray(np.divide(masses, total, out=np.zeros_like(masses), where=total > 0))
 

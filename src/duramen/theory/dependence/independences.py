@@ -76,7 +76,7 @@ class Redundancy(Result):
 
     @property
     def totally_redundant(self) -> list[tuple[str, str]]:
-        """Pairs of features each of which is totally redundant to the other."""
+        """Pairs of features that are totally redundant to each other."""
         return self._pairs(self.total & self.total.T)
 
     @property

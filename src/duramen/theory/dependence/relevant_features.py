@@ -236,7 +236,7 @@ def all_relevant(dist: FiniteDistribution, *, level: float = 0.0) -> tuple[str, 
 
 
 def strongly_relevant(dist: FiniteDistribution) -> tuple[str, ...]:
-    """Return the names of the strongly relevant features: those with I(X_m;Y|V-m) > 0.
+    """Return the names of the strongly relevant features, with I(X_m;Y|V-m) > 0.
 
     The cost is linear in the number of features.
 
@@ -431,7 +431,7 @@ def markov_boundaries(dist: FiniteDistribution) -> list[tuple[str, ...]]:
         return uncertainty(part) - least <= TOLERANCE  # I(Y;V\M|M) = H(Y|M) - H(Y|V)
 
     def boundary_without(out: frozenset[int]) -> frozenset[int] | None:
-        """Return a boundary that lacks some features, if there is one."""
+        """Return a boundary without some features, or None."""
         part, taken = core, []
         available = (j for j in others if j not in out)
         while not is_blanket(part):
@@ -518,7 +518,7 @@ _MOST_CELLS = 2**27  # pairs of rows times features
 
 
 def smallest_boundary(dist: FiniteDistribution) -> tuple[str, ...]:
-    """Return one of the smallest Markov boundaries of the target.
+    """Return a smallest Markov boundary of the target.
 
     A set of features is a blanket if and only if it tells apart any two values of all features
     with different conditional distributions of Y: the search is for a smallest set of features
@@ -556,7 +556,7 @@ def smallest_boundary(dist: FiniteDistribution) -> tuple[str, ...]:
     steps = 0
 
     def within(left: int, size: int, out: frozenset[int]) -> tuple[int, ...] | None:
-        """Return features, of which none is in `out`, that tell apart the pairs that are left."""
+        """Return features outside `out` that separate the remaining pairs."""
         nonlocal steps
         if not left:
             return ()

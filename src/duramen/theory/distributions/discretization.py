@@ -94,7 +94,7 @@ def discretize(
     n_bins: int = 5,
     names: Iterable[str] | None = None,
 ) -> Discretized:
-    r"""Put the values of numeric columns into intervals.
+    r"""Discretize the values of numeric columns into intervals.
 
     Columns with more than `n_bins` distinct numbers are discretized. All others are left as they
     are: their values are categories already. Missing values stay missing.

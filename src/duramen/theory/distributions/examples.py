@@ -317,7 +317,7 @@ def problem_2() -> FiniteDistribution:
 
 
 def simpson() -> FiniteDistribution:
-    """Simpson's paradox: a drug that helps overall and harms women and men alike.
+    """Simpson's paradox: a drug that helps overall, but harms both women and men.
 
     X1 is 1 for those who took the drug, X2 is 1 for women, Y is 1 for those who recovered: 50 of
     100 with the drug and 40 without; of women 20 and 30, of men 60 and 70. Three quarters of

@@ -81,7 +81,7 @@ def as_list(variables: Variables) -> list[Variable]:
 
 
 class Column(NamedTuple):
-    """One variable: its name, the code of each row, and the values that the codes stand for."""
+    """A variable: its name, the code of each row, and the value of each code."""
 
     name: str
     codes: Codes
@@ -218,7 +218,7 @@ class FiniteDistribution(Saved, Summarized):
 
     @cached_property
     def columns(self) -> dict[int | Role, Column]:
-        """Features by index, then the context, if there is one, and the target."""
+        """Features by index, then the context, if any, and the target."""
         columns: dict[int | Role, Column] = dict(
             enumerate(map(Column, self.names, self.codes.T, self.labels))
         )

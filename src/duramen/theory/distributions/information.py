@@ -107,7 +107,7 @@ def conditional_information(
 
 
 def concentration(weights: FloatArray, joint: Partition, given: Partition) -> float:
-    """Return the probability that two draws of the same cell agree in the target."""
+    """Return the probability that two draws from a cell agree in the target."""
     p = joint.masses(weights)
     return float(np.sum(p * (p / given.masses(weights)[given.cell[joint.first_rows()]])))
 

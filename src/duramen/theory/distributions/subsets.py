@@ -1,4 +1,4 @@
-"""Subsets of columns, layer by layer, with values for each member given the others."""
+"""Subsets of columns in layers, with values for each member given the others."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def conditional_entropies(
 def joint_entropies(
     function: str, dist: FiniteDistribution
 ) -> tuple[list[Layer], list[FloatArray]]:
-    """Return all subsets of the p features and Y, which comes last, and their entropies in bits.
+    """Return all subsets of the p features and Y, which is last, and their entropies in bits.
 
     A context is left out. More than 2**20 subsets are refused.
     """
@@ -218,7 +218,7 @@ class _Refinement:
             self.extend(entropies, size + 1, child, c + 1, rest)
 
     def measure(self, now: _Open) -> tuple[float, _Open]:
-        """Return H(Y|B) for these cells, and the rows of those that are not settled."""
+        """Return H(Y|B) for these cells, and the rows of the unsettled cells."""
         cell, n_cells = now.part.cell, now.part.n_cells
         weights = self.weights[now.rows]
         joint = now.part.refined(self.target[now.rows], self.n_classes)
@@ -263,7 +263,7 @@ class _Refinement:
 
 
 def _doubled(part: Partition, growing: BoolArray, codes: IntArray, n_codes: int) -> Partition:
-    """Return the rows followed by a copy of those growing, the copy split by one more column."""
+    """Return the rows followed by a copy of the growing rows, split by a further column."""
     copied = part.cell[growing]
     # As cells of those rows alone: some of all cells may have none.
     alone = Partition.whole(len(copied)).refined(copied, part.n_cells)

@@ -1,4 +1,4 @@
-"""Importances in the population: those of infinitely many trees, computed exactly."""
+"""Importances in the population: exact values for infinitely many trees."""
 
 from duramen.theory.population.accuracy import (
     additive_mda,

@@ -316,7 +316,7 @@ class Routes:
         self._grow()
 
     def expected(self, payoff: Payoff, only: int | None = None) -> FloatArray:
-        """Return the expected payoff of every row with each value put in, and as it is, last.
+        """Return the expected payoff of every row with each value put in; unchanged rows are last.
 
         The shape is (N, values + 1). With `only`, the payoff is 0 at leaves without that class:
         nodes without it are passed over, since nothing below them has it either.

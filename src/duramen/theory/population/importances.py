@@ -512,7 +512,7 @@ def redundant_importances(
     criterion: str = "entropy",
     n_jobs: int | None = None,
 ) -> Importances:
-    r"""Compute the importances after adding features totally redundant with one of them.
+    r"""Compute the importances after the addition of features totally redundant with a feature.
 
     With :math:`N_c` copies of :math:`X_j` there are :math:`P = p + N_c` features. Given one of
     them the others are uninformative, so for :math:`X_j` and each copy

@@ -51,7 +51,7 @@ _LIFETIME = 80 * 365.25 * 86400
 
 
 def check_depth(function: str, max_depth: int | None, n_features: int) -> int:
-    """Return the depth of trees on so many features, each split on once: all of them for None."""
+    """Check the depth of trees that split on each feature once; None is `n_features`."""
     if max_depth is None:
         return n_features
     depth = check_integer(function, "max_depth", max_depth, 1, hint="None grows trees in full")
@@ -209,7 +209,7 @@ def lattice_cost(
 def _table(
     function: str, dist: FiniteDistribution, max_depth: int | None, criterion: str
 ) -> tuple[_kernel.LatticeTable, int, float]:
-    """Return the table of the kernel, the depth, and what the kernel's values are multiplied by."""
+    """Return the table of the kernel, the depth, and the factor of the kernel's values."""
     check_distribution(function, dist)
     centered = dist.centered_numbers(function, criterion)
     p = dist.n_features
@@ -236,7 +236,7 @@ def _table(
 
 
 def multiplicities(weights: FloatArray) -> IntArray | None:
-    """Return the multiplicities of equal rows, if the weights give small ones."""
+    """Return the multiplicities of equal rows, or None if the weights imply large ones."""
     relative = weights / weights.min()
     for times in range(1, _MOST_MULTIPLE + 1):
         wanted = times * relative

@@ -176,7 +176,7 @@ def numbers_at(parent: FloatArray, numbers: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Splits:
-    """All splits of some nodes, and those of their children that are not pure.
+    """All splits of some nodes, and their children that are not pure.
 
     The splits of a feature at a node are neighbors.
 
@@ -259,7 +259,7 @@ class Nodes:
         """How many nodes are best looked at together."""
 
     def weighted(self, weights: FloatArray) -> Nodes:
-        """Return the same nodes with other weights of the rows, which may be 0."""
+        """Return these nodes with other weights of the rows, which may be 0."""
         nodes = copy(self)
         nodes.weights = weights
         return nodes
@@ -391,7 +391,7 @@ def best_of_cuts(
     max_features: int,
     weight: FloatArray | None = None,
 ) -> FloatArray:
-    r"""Compute the probability of each split when each of k features offers one of its splits.
+    r"""Compute the probability of each split when each of k features offers a split.
 
     k = min(K, n) of the n features with a split are drawn without replacement, each offers one of
     its splits, with probability :math:`q_s` in proportion to `weight`, by default all alike, and
@@ -474,7 +474,7 @@ def _unbeaten(below: FloatArray, equal: FloatArray, others: BoolArray, k: IntArr
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Step:
-    """Nodes with as many rows each, and the probabilities that trees have and split them.
+    """Nodes of equal size, and the probabilities that trees contain and split them.
 
     Parameters
     ----------

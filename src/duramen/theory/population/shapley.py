@@ -32,7 +32,7 @@ def shapley_effects(
     max_hours: float | None = HOURS,
     n_jobs: int | None = None,
 ) -> Importances:
-    r"""Compute the Shapley values of what the features tell about Y together.
+    r"""Compute the Shapley values of the information of all features about Y.
 
     .. math::
 
@@ -102,7 +102,7 @@ def population_interactions(
     max_hours: float | None = HOURS,
     n_jobs: int | None = None,
 ) -> PairInteractions:
-    r"""Compute the Shapley interaction index of what the features tell about Y, for every pair.
+    r"""Compute the Shapley interaction index of the information about Y for every pair.
 
     .. math::
 
@@ -289,7 +289,7 @@ def population_local_mdi(
 def _worths(
     dist: FiniteDistribution, criterion: str, numbers: FloatArray, x: NDArray[np.uint32]
 ) -> FloatArray:
-    """Return the worth of each set of features: bit j of its number tells whether j is in it.
+    """Return the worth of each set of features; bit j of its number is set if j is in it.
 
     It is the negative impurity given the values of x; NaN at sets whose values have the
     probability 0.

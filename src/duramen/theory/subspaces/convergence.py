@@ -536,7 +536,7 @@ def all_seen_probability(n_features: int, drawn: int, n_draws: int) -> float:
 
 
 def _some_unseen(p: int, K: int, M: int, decimals: int) -> Decimal:
-    """Return the probability that some feature has not been drawn, to so many decimals.
+    """Return the probability that some feature has not been drawn, to `decimals` decimals.
 
     The terms of the series add up to (1 + (1 - K/p)^M)^p at most: so many digits more are carried.
     """

@@ -437,7 +437,7 @@ def plan_option(p: int, q: int, counts: Mapping[int, int], keep: float, risk: fl
 
 
 def comes_after(degree: int, counts: Mapping[int, int]) -> bool:
-    """Return whether there are enough features of lower degrees to be companions in turn."""
+    """Return whether enough features of lower degrees exist as companions."""
     below = [sum(n for k, n in counts.items() if k < i) for i in range(1, degree + 1)]
     return all(number >= i for i, number in enumerate(below, start=1))
 

@@ -402,10 +402,10 @@ class _Grower:
         return np.asarray(ranks < number[:, np.newaxis])
 
     def _grow(self, held: BoolArray, wanted: BoolArray) -> BoolArray:
-        """Return which of the `wanted` features each tree finds among those it holds."""
+        """Return the `wanted` features that each tree finds among its features."""
 
         def satisfied(missing: NDArray[np.int16]) -> BoolArray:
-            """Return which features have a conditioning of which nothing is missing."""
+            """Return the features with a complete conditioning set."""
             return np.logical_or.reduceat(missing == 0, self.starts, axis=1)
 
         useful_features = np.zeros_like(held)
