@@ -145,7 +145,7 @@ def entry(name: str, kind: str, text: str) -> str:
 
 
 def base_texts() -> dict[str, tuple[str, str]]:
-    """Return what each parameter of an estimator may be, and what it sets, by its name."""
+    """Return the type and the description of each parameter of an estimator, by name."""
     block = BLOCK.search(inspect.getsource(BaseForest))
     assert block is not None
     entries = ENTRY.finditer(block[0].removeprefix(HEADING))

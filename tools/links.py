@@ -24,7 +24,7 @@ class Page(HTMLParser):
         self.feed(text)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Note what a tag refers to, and what it names."""
+        """Collect the links and the anchors of a tag."""
         for name, value in attrs:
             if name in {"href", "src"} and value:
                 self.links.append(value)

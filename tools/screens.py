@@ -28,7 +28,7 @@ BLOCK = re.compile(
 
 
 def screen(output: str) -> str:
-    """Return what a command printed, without spaces at the ends of lines and empty lines around."""
+    """Return the output of a command without trailing spaces and outer empty lines."""
     lines = [line.rstrip() for line in output.splitlines()]
     return "\n".join(lines).strip("\n") + "\n"
 

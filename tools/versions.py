@@ -1,4 +1,4 @@
-"""Put a built site beside those of other versions, and list all of them for its version switcher.
+"""Add a built site to the sites of other versions, and list all for the version switcher.
 
     python tools/versions.py SITE FOLDER VERSION [--url URL]
 

@@ -20,7 +20,7 @@ PACKAGE = str(Path(dm.__file__).parent)
 
 
 def weigh() -> dict[str, int]:
-    """Return the weight of the call, by what is counted."""
+    """Return the weight of the call, by the kind of its parts."""
     data = dm.datasets.linear_sign(200, 6, n_relevant=2, random_state=0)
     dm.rank(data.X, data.y, n_jobs=1)  # imports are not counted
     entered: set[tuple[str, int]] = set()

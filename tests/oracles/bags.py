@@ -30,7 +30,7 @@ class Stream:
 
 
 def bag(n_rows, size, bootstrap, seed, tree):
-    """How often each row is drawn for a tree; `size` 0 stands for all the rows."""
+    """Count the draws of each row for a tree; `size` 0 means all rows."""
     size = size or n_rows
     if not bootstrap and size >= n_rows:
         return [1] * n_rows

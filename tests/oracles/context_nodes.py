@@ -1,4 +1,4 @@
-"""What a context does at the nodes of trees: one node, one context and one list of rows at a time.
+"""Effects of a context at the nodes of trees, node by node and context by context.
 
 A tree is a list of nodes ``(rows, feature, children, level)``: the numbers of the rows at the node,
 the column that it splits on (None at a leaf), the rows of each child, and what the decrease that
@@ -40,7 +40,7 @@ def effects(
     criterion: str,
     empty: str,
 ) -> dict[str, Any]:
-    """All that a context does to p features, means over the trees (thesis, eq. 6.7, 6.10, 6.12)."""
+    """Return all effects of a context on p features, means over trees (thesis, 6.7, 6.10, 6.12)."""
 
     def within(rows: Sequence[int], c: int) -> list[int]:
         return [i for i in rows if context[i] == c]

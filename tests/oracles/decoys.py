@@ -1,4 +1,4 @@
-"""What columns get beyond their decoys, by growing the tree from the definition.
+"""Importances of columns in excess of their decoys, by growing the tree from the definition.
 
 All columns are candidates at every node, and every split has a child for each value that occurs.
 Of columns of two values that is the one split into two, best or drawn.
@@ -13,7 +13,7 @@ CLOSE = 1e-9
 
 
 class TooClose(Exception):
-    """The outcome hangs on how ties are broken, or on what is drawn at random."""
+    """Exception: the outcome depends on ties or on random draws."""
 
 
 def copies(X, cycle, bounds):
@@ -26,7 +26,7 @@ def copies(X, cycle, bounds):
 
 
 def excess(X, y, cycle, judged, criterion, max_depth, multiway=False, bounds=None):
-    """Weighted decreases of the judged columns less those of their decoys, of shape (p,).
+    """Return weighted decreases of the judged columns less decreases of their decoys, (p,).
 
     With `multiway`, a column that was split on further up is no candidate, but its decoy is.
     """

@@ -22,5 +22,5 @@ def dense_codes(column: list | np.ndarray) -> tuple[np.ndarray, list, bool]:
 
 
 def width_of(n_codes: int) -> int:
-    """Which block holds so many codes: 0 for uint8, 1 for uint16, 2 for uint32."""
+    """Return the block for a number of codes: 0 for uint8, 1 for uint16, 2 for uint32."""
     return 0 if n_codes <= 2**8 else 1 if n_codes <= 2**16 else 2

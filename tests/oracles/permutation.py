@@ -8,7 +8,7 @@ from tests.oracles import route
 
 
 def permuted_within(positions, cells):
-    """Every way to give the positions of each cell each other's values, as a list of donors."""
+    """Return all permutations of positions within cells, as lists of donors."""
     members = {}
     for i in positions:
         members.setdefault(cells[i], []).append(i)
@@ -69,7 +69,7 @@ SCORES = {
 
 
 def tree_losses(leaf_values_of, rows, y, columns, score, cells=None):
-    """What a tree loses under every permutation of `columns` among its rows, each as likely.
+    """Return the losses of a tree under all permutations of `columns` among its rows.
 
     `leaf_values_of(row)` are the numbers of the leaf that a row (a list of values) comes to.
     """
@@ -108,7 +108,7 @@ def chi_square_index(before, after):
 
 
 def turns(arrays, schema, tree, rows):
-    """For each column of a tree, and each of its nodes: the child that every row would go to."""
+    """Return the child of every row at each node, by the column of the node."""
     start, stop = (int(arrays["offsets"][tree + i]) for i in (0, 1))
     words = arrays["pool"][int(arrays["pool_offsets"][tree]) :]
     results = {}
@@ -123,7 +123,7 @@ def turns(arrays, schema, tree, rows):
 
 
 def bins(sides):
-    """What the nodes of a column tell of each row, as a label."""
+    """Label each row by its sides at the nodes of a column."""
     return list(zip(*sides, strict=True))
 
 

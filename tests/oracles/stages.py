@@ -30,7 +30,7 @@ def statistics_of(importances, *beside):
 
 
 def rates_of(rows, n_kept):
-    """For each feature the rate of selecting the kept ones and those with at least its value."""
+    """Return the error rate of selecting the kept features and all with at least each value."""
     rates = []
     for value in rows[0]:
         false = sum(sum(v >= value for v in row) for row in rows) / len(rows)
@@ -39,7 +39,7 @@ def rates_of(rows, n_kept):
 
 
 def reached_by(rows, standing):
-    """For each kept feature the number of permutations whose largest statistic reaches it."""
+    """Count the permutations whose largest statistic reaches each kept feature."""
     return [sum(max(row) >= value for row in rows[1:]) for value in standing]
 
 
@@ -59,7 +59,7 @@ def levels_of(n, look):
 
 
 def ends(rows, adjusted, surely, n, standing, alpha, most, first):
-    """Whether no feature can be confirmed, no kept one lost, and none found with a p-value."""
+    """Tell whether no feature can still be confirmed, lost, or found by its p-value."""
     look = len(rows) - 1
     for value, sure in zip(adjusted, surely, strict=True):
         if not sure and round(value * (look + 1)) - 1 <= most:

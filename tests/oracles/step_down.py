@@ -4,7 +4,7 @@ import math
 
 
 def step_down(observed, null):
-    """Adjusted p-values: at each step the largest of what is left, all equal ones included."""
+    """Return step-down adjusted p-values from the maxima of the remaining features."""
     p = len(observed)
     adjusted, so_far = [0.0] * p, 0.0
     for value in sorted(set(observed), reverse=True):
@@ -18,7 +18,7 @@ def step_down(observed, null):
 
 
 def pooled_rates(observed, null):
-    """For each feature the least estimated rate of all sets {score >= c} that contain it."""
+    """Return the smallest estimated rate of the sets {score >= c} that contain each feature."""
     rates = {}
     for value in set(observed):
         false = sum(sum(1 for x in draw if x >= value) for draw in null) / len(null)

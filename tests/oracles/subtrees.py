@@ -1,4 +1,4 @@
-"""Where the nodes of a tree first split on a feature, by recursion over nested nodes.
+"""Minimal depth of features in a tree, by recursion over nested nodes.
 
 A node is a dictionary with, where it splits, ``feature`` and ``children``.
 """
@@ -25,7 +25,7 @@ def height(node: dict) -> int:
 
 
 def minimal_depth(node: dict, feature: int) -> int | None:
-    """Least depth of a split on the feature; None where there is none."""
+    """Return the smallest depth of a split on the feature, or None."""
     if "children" not in node:
         return None
     if node["feature"] == feature:

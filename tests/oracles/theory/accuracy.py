@@ -1,4 +1,4 @@
-"""Expected loss after replacing a feature, by growing every multiway tree there is, one by one.
+"""Expected loss after replacing a feature, by growing every possible multiway tree.
 
 Rows are triples (x, y, w), weights are Fractions. A tree is ("leaf", rows) or ("split", feature,
 {value: tree}, rows); rows are sent down it one at a time.
@@ -61,7 +61,7 @@ def mean(rows):
 
 
 def accuracy_losses(rows, p, k, *, criterion, loss, votes, depth, given):
-    """The expected loss, and what each feature adds to it when it is permuted, exactly.
+    """Return the exact expected loss, and its increase by the permutation of each feature.
 
     `given` has the features that each is permuted within.
     """

@@ -1,4 +1,4 @@
-"""What a context does, by the definitions of chapter 6 of the thesis, term by term.
+"""Effects of a context, by the definitions of chapter 6 of the thesis, term by term.
 
 A table is a list of ``(x, c, y, weight)``: x a tuple of values, c that of the context.
 """
@@ -107,7 +107,7 @@ def relevance(rows: Sequence[Row], p: int, criterion: str = "entropy") -> float:
 
 
 def definitions(rows: Sequence[Row], m: int, p: int, tolerance: float = 1e-10) -> dict[str, Any]:
-    """Which of (6.1), (6.3) to (6.6) hold, and what each context changes (6.3, 6.4)."""
+    """Check (6.1) and (6.3) to (6.6), and return the changes in each context (6.3, 6.4)."""
     contexts = sorted({c for _, c, _, _ in rows})
     true = dict.fromkeys(("eq_6_1", "eq_6_3", "eq_6_4", "eq_6_5", "eq_6_6"), False)
     more, less = set(), set()

@@ -24,7 +24,7 @@ def conditionings(scenario: str, r: int) -> tuple:
 
 @cache
 def tree_distribution(needs: tuple, held: frozenset, K: int) -> dict:
-    """What a tree on these features finds, its levels drawn one after another."""
+    """Return the distribution of the features that a tree finds, level by level."""
     distribution: dict = defaultdict(Fraction)
 
     def grow(unused: frozenset, tested: frozenset, result: frozenset, chance: Fraction) -> None:
@@ -47,7 +47,7 @@ def tree_distribution(needs: tuple, held: frozenset, K: int) -> dict:
 
 @cache
 def step_distribution(p: int, q: int, places: int, needs: tuple, K: int, result: frozenset) -> dict:
-    """What has been found after one more tree."""
+    """Return the distribution of the found features after another tree."""
     distribution: dict = defaultdict(Fraction)
     kept_sets = list(itertools.combinations(sorted(result), min(places, len(result))))
     for kept_set in kept_sets:
@@ -61,7 +61,7 @@ def step_distribution(p: int, q: int, places: int, needs: tuple, K: int, result:
 
 
 def _renamed(held: frozenset, r: int) -> frozenset:
-    """The irrelevant features are alike: number them from r on."""
+    """Number the irrelevant features, which are exchangeable, from r on."""
     relevant = {m for m in held if m < r}
     return frozenset(relevant | set(range(r, r + len(held) - len(relevant))))
 

@@ -70,7 +70,7 @@ def importances(rows: Sequence[Row], p: int, criterion: str = "entropy") -> list
 
 
 def importance_by_order(rows: Sequence[Row], p: int, criterion: str = "entropy") -> list[float]:
-    """The same as a mean over all orders of the features, of what each adds to those before it."""
+    """Return the importances as mean gains of the features over all their orders."""
     impurity = IMPURITIES[criterion]
     totals = [0.0] * p
     for order in itertools.permutations(range(p)):
@@ -89,7 +89,7 @@ def is_irrelevant(rows: Sequence[Row], m: int, p: int, tolerance: float = 1e-10)
 
 
 def degree(rows: Sequence[Row], m: int, p: int, tolerance: float = 1e-10) -> int | None:
-    """Size of the smallest set given which the feature tells something."""
+    """Return the size of the smallest conditioning set that makes the feature informative."""
     others = [j for j in range(p) if j != m]
     for k in range(p):
         for B in itertools.combinations(others, k):

@@ -1,4 +1,4 @@
-"""Expected importances by growing every tree there is: every draw, every offer, every tie.
+"""Expected importances by growing every possible tree: all draws, offers and ties.
 
 Rows are triples (x, y, w) of a tuple of values, a class and a weight that is a Fraction; a split
 is a feature and a list of groups of its values. Probabilities, Gini's index and the variance are
@@ -205,7 +205,7 @@ def is_strong(rows, p, feature):
 
 
 def has_composition(rows, p):
-    """Whether A _|_ B | C and A _|_ D | C give A _|_ (B, D) | C for all sets of variables."""
+    """Tell whether A _|_ B | C and A _|_ D | C imply A _|_ (B, D) | C for all sets."""
     for place in product("ABCD-", repeat=p + 1):
         sets = {name: [] for name in "ABCD-"}
         for variable, name in zip([*range(p), "y"], place, strict=True):
@@ -218,7 +218,7 @@ def has_composition(rows, p):
 
 
 def has_composition_within(rows, p):
-    """Whether, in every cell of some features, all that is new about Y shows in a single one."""
+    """Tell whether a single feature depends on Y in each cell where all together do."""
     for subset in subsets(range(p)):
         rest = [m for m in range(p) if m not in subset]
         for values in {tuple(x[m] for m in subset) for x, _, _ in rows}:
@@ -231,7 +231,7 @@ def has_composition_within(rows, p):
 
 
 def indicators(rows, feature, family):
-    """Rows with a feature replaced by one 0/1 column for each of its splits, which come last."""
+    """Return rows with a feature replaced by a 0/1 column for each of its splits, at the end."""
     splits = candidate_splits(rows, feature, family)
     replaced = []
     for x, y, w in rows:

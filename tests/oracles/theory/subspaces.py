@@ -16,7 +16,7 @@ def distribution_among_found(result, n_features, size, places):
 
 
 def distribution_of_filling(retained, n_features, size):
-    """The same where some features are certain and the others any."""
+    """Return the distribution if some features are certain and the others are drawn."""
     others = [j for j in range(n_features) if j not in retained]
     count = math.comb(len(others), size - len(retained))
     return {
