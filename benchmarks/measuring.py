@@ -24,13 +24,13 @@ def timed(call: Callable[[], Any], clock: Clock = time.perf_counter) -> tuple[fl
 def median_seconds(
     call: Callable[[], Any], rounds: int = 5, clock: Clock = time.perf_counter
 ) -> float:
-    """Return the median time of a call, after one that is not counted."""
+    """Return the median time of a call, after a warm-up."""
     call()
     return statistics.median(timed(call, clock)[0] for _ in range(rounds))
 
 
 def status(field: str) -> int | None:
-    """Return a line of /proc/self/status in bytes, where there is such a file."""
+    """Return a line of /proc/self/status in bytes, or None without such a file."""
     try:
         text = Path("/proc/self/status").read_text()
     except OSError:

@@ -146,7 +146,7 @@ def forest_for(task: str, seed: int) -> Any:
 def between_groups(
     codes: IntArray, y: FloatArray, *rows: IntArray | None, censored: bool
 ) -> list[float]:
-    """Return the p-values of the rule before: twice those of the test between five intervals."""
+    """Return the p-values of the former rule: twice the p-values of the test of five intervals."""
     groups = np.argsort(np.argsort(codes, kind="stable"), kind="stable") * 5 // len(codes)
     if len(np.unique(codes)) <= 5:
         groups = codes
@@ -155,7 +155,7 @@ def between_groups(
 
 
 def directions(forest: Any, data: Any) -> tuple[Direction, ...]:
-    """Return the directions of all features, without interactions, which take four fifths of it."""
+    """Return the directions of all features without interactions, which take most of the time."""
     names = list(data.table.names)
     with mock.patch("duramen.effects.direction._interactions", return_value={}):
         return describe_effects(forest, data, names, relevant=names, max_rows=EFFECT_ROWS, n_jobs=1)
@@ -181,7 +181,7 @@ def called(setting: Setting, groups: bool) -> Callable[[int, int], FloatArray]:
 def outcomes(
     setting: Setting, data_sets: int, groups: bool, folder: Path | None = None
 ) -> FloatArray:
-    """Return what features were called, of shape (data sets, rules, features)."""
+    """Return the directions reported for features, of shape (data sets, rules, features)."""
     rules, p = 1 + groups, 2 * setting.relevant
     name = f"{setting}-{groups}".replace(" ", "").replace("/", "")
     result = run_replicates(

@@ -52,7 +52,7 @@ FEW = (3, 5, 10, 20, 40)
 
 
 def least_replicates(n_tests: int, alpha: float = 0.05) -> int:
-    r"""Return how many replicates a standard error needs for p-values that are to be adjusted.
+    r"""Return the number of replicates of a standard error for p-values to be adjusted.
 
     Adjusting reads p-values as small as level / m. A standard error from B replicates gives the
     tails of a t distribution with B - 1 degrees of freedom if the replicates are normal; with an
@@ -81,7 +81,7 @@ def regression(n: int, random: np.random.Generator) -> tuple[FloatArray, FloatAr
 
 
 def classification(n: int, random: np.random.Generator) -> tuple[FloatArray, NDArray[Any]]:
-    """The same signal, with logistic noise, above or below its center."""
+    """Return rows, and whether the signal with logistic noise is above its center."""
     X = random.normal(size=(n, FEATURES))
     signal = X[:, 0] + 1.5 * (X[:, 1] > 0) * (X[:, 2] > 0) + 0.4 * X[:, 3]
     return X, (signal + 0.4 * random.logistic(size=n) > 0.375).astype(int)
@@ -94,7 +94,7 @@ def log_normal(n: int, random: np.random.Generator) -> tuple[FloatArray, FloatAr
 
 
 def t_noise(n: int, random: np.random.Generator) -> tuple[FloatArray, FloatArray]:
-    """The same signal, with noise of the t distribution with three degrees of freedom."""
+    """Return rows, and the signal with noise of the t distribution of three degrees of freedom."""
     X = random.normal(size=(n, FEATURES))
     signal = X[:, 0] + 1.5 * (X[:, 1] > 0) * (X[:, 2] > 0) + 0.4 * X[:, 3]
     return X, signal + 0.7 * random.standard_t(3, size=n)
@@ -197,7 +197,7 @@ def intervals_of(cell: Cell, kinds: Sequence[str] = KINDS) -> Callable[[int, int
 
 @dataclass(frozen=True, eq=False)
 class Coverage:
-    """What came of a cell: arrays of shape (data sets, FEATURES), by measure and kind."""
+    """Results of a cell: arrays of shape (data sets, FEATURES), by measure and kind."""
 
     expected: dict[str, FloatArray]
     deviation: dict[str, FloatArray]
@@ -216,7 +216,7 @@ def coverage(
     plan: Plan | None = None,
     kinds: Sequence[str] = KINDS,
 ) -> Coverage:
-    """Draw data sets, and look how often intervals cover the mean of `truth` other data sets."""
+    """Measure how often intervals cover the mean of `truth` other data sets."""
     truths = run_replicates(
         measured_once(cell),
         truth,

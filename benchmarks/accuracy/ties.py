@@ -70,7 +70,7 @@ class Case:
 
 
 def drawn_case(seed: int) -> Case:
-    """Return the case of a seed; criterion, K, trees and weights go round."""
+    """Return the case of a seed, in rotation over criteria, K, trees and weights."""
     choices = list(product(CRITERIA, CANDIDATES, TREES, WEIGHTS))
     criterion, K, trees, weighting = choices[seed % len(choices)]
     random = np.random.default_rng(seed)
@@ -119,7 +119,7 @@ def fitted(case: Case, n_trees: int, seed: int) -> Any:
 
 
 def ties_at_root(dist: FiniteDistribution, criterion: str, family: str) -> bool:
-    """Whether the best splits of two features gain the same at the root, and more than nothing."""
+    """Tell whether the best splits of two features tie at the root with a positive gain."""
     nodes = Nodes("ties", dist, criterion, family)
     result = nodes.splits(nodes.root)
     best = np.zeros(dist.n_features)
@@ -153,7 +153,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def table_of(rows: list[tuple[Any, ...]]) -> float:
-    """Print a row for each criterion and K, and return the largest z of those compared again."""
+    """Print a row for each criterion and K, and return the largest z of repeated comparisons."""
     print(
         "| criterion | K | tables | ties at the root | mean z squared | largest z "
         "| largest, compared again |"

@@ -1,4 +1,4 @@
-"""Irrelevant SNPs of frequent minor alleles get more MDI than those of rare ones.
+"""Irrelevant SNPs with frequent minor alleles get more MDI than SNPs with rare alleles.
 
 Genotypes count minor alleles, 0, 1 or 2, by Hardy and Weinberg: all SNPs have the same number of
 values, but few rows of a node hold more than one of those of a rare allele (thesis 4.4.5.4).
@@ -136,7 +136,7 @@ def information_of_samples(
 
 
 def information(sizes: NDArray[np.int64], with_class: NDArray[np.int64]) -> FloatArray:
-    """Plug-in information in bits from sizes (k,) and those of one class (samples, k)."""
+    """Return plug-in information in bits from sizes (k,) and sizes in a class (samples, k)."""
     present = np.maximum(sizes, 1)
     within = (sizes / sizes.sum()) * entropy(with_class / present)
     return entropy(with_class.sum(axis=1) / sizes.sum()) - within.sum(axis=1)
@@ -155,7 +155,7 @@ def snps(random: np.random.Generator) -> NDArray[np.int64]:
 
 
 def null_task(cases: float, measures: Sequence[str]) -> Task:
-    """Importances by each measure; without measures, what each test takes."""
+    """Return a task of importances by each measure, or without measures of selections by tests."""
 
     def task(random: np.random.Generator, seed: int) -> FloatArray:
         y = random.permutation(np.arange(PEOPLE) < round(cases * PEOPLE)).astype(np.int64)
@@ -211,7 +211,7 @@ def taken_table(title: str, taken: FloatArray, kinds: Sequence[str]) -> Table:
 
 
 def with_relevant(data_sets: int, seed: int) -> Table:
-    """How often a relevant SNP is first, or taken, by its frequency, at the same information."""
+    """Count data sets in which a relevant SNP is first or selected, by its allele frequency."""
     rows = []
     for frequency in RELEVANT:
         result = simulated(relevant_task(frequency), max(1, data_sets // 2), seed).mean(axis=0)
@@ -228,7 +228,7 @@ def with_relevant(data_sets: int, seed: int) -> Table:
 
 
 def relevant_task(frequency: float) -> Task:
-    """First by each measure, and confirmed by max-T of MDA: the first SNP, which is relevant."""
+    """Return a task: is the relevant SNP first by each measure, and confirmed by max-T of MDA?"""
     slope = log_odds(frequency)
 
     def task(random: np.random.Generator, seed: int) -> FloatArray:

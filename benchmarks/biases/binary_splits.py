@@ -1,4 +1,4 @@
-"""A binary split tells part of a feature, and which part depends on how cuts are chosen.
+"""A binary split uses a part of a feature, which depends on the choice of cuts.
 
 A multiway split uses a feature up. A binary one leaves the rest of it to further splits, on the
 same feature or on others that carry the same information.
@@ -69,7 +69,7 @@ HEADS = ["values of X", "split", "K = 1: X", "Y's copy", "K = 2: X", "Y's copy"]
 
 
 def threshold() -> Table:
-    """Y tells whether X is in its upper half."""
+    """Y is 1 if X is in its upper half."""
     rows = []
     for n_values in (4, 8):
         classes = (np.arange(n_values) >= n_values // 2).astype(np.int64)
@@ -78,7 +78,7 @@ def threshold() -> Table:
 
 
 def interval() -> Table:
-    """Y tells whether X is in the middle, which no single cut does."""
+    """Y is 1 if X is in the middle, which a single cut cannot separate."""
     rows = []
     for n_values in (3, 5):
         classes = (np.arange(n_values) == n_values // 2).astype(np.int64)
@@ -105,7 +105,7 @@ def digits() -> Table:
 
 
 def problem(random: np.random.Generator) -> tuple[NDArray[np.float64], Codes]:
-    """A numeric feature, whether it is positive, and noise; the class is the latter, flipped."""
+    """Return a numeric feature, its sign, and noise; the class is the sign, sometimes flipped."""
     X = random.normal(size=(ROWS, 2 + NOISE))
     X[:, 1] = X[:, 0] > 0
     return X, np.where(random.random(ROWS) < FLIPPED, 1 - X[:, 1], X[:, 1]).astype(np.int64)
@@ -120,7 +120,7 @@ FORESTS = {
 
 
 def against_its_indicator(data_sets: int, seed: int) -> Table:
-    """Importances of a numeric feature and of all that it tells, by measure."""
+    """Compare importances of a numeric feature and of its sign, by measure."""
     rows: list[list[Cell]] = []
     for name, forest in FORESTS.items():
         grown = clone(forest).set_params(criterion="entropy", bootstrap=True)

@@ -53,7 +53,7 @@ def tables(data_sets: int, seed: int) -> Iterator[Table]:
 
 
 def mean_information(n_values: int, sampling: str, n_rows: int = ROWS) -> float:
-    """Mean plug-in information, in bits, of independent uniform variables, one of two values."""
+    """Return the mean plug-in information, in bits, of independent uniform variables."""
     drawn = round(SUBSAMPLE * n_rows) if sampling == "63 % without replacement" else n_rows
     uniform = np.full(n_values, 1 / n_values)
     return chance.mean_information(uniform, [0.5, 0.5], drawn, bootstrap=sampling == "bootstrap")
@@ -80,7 +80,7 @@ def rejected(n_values: int, inflation: float, level: float = LEVEL) -> float:
 
 
 def levels_in_theory() -> Table:
-    """Levels of a test at .05 in a bootstrap sample, where the statistic is that of 2 N rows."""
+    """Compute levels of a test at .05 in a bootstrap sample, with statistics as of 2 N rows."""
     rows = [[c, LEVEL, rejected(c, 2.0), rejected(c, 2 * SUBSAMPLE)] for c in VALUES]
     return Table(
         f"Type I error rate of the chi-square test of a node at {LEVEL} in large samples (theory)",
@@ -145,14 +145,14 @@ def significant(
 
 
 def problem(random: np.random.Generator) -> tuple[Codes, Codes]:
-    """A relevant feature of two values, then irrelevant ones of 2, 4, 10 and 20."""
+    """Return a relevant feature of two values, and irrelevant features of 2, 4, 10 and 20."""
     cause = random.integers(0, 2, ROWS)
     y = np.where(random.random(ROWS) < FLIPPED, 1 - cause, cause)
     return np.column_stack([cause, irrelevant(random)]), y
 
 
 def importances_by_sampling(data_sets: int, seed: int) -> Table:
-    """Mean importances, and how often a feature of 20 values is ahead of the relevant one."""
+    """Compare mean importances, and count features of 20 values ahead of the relevant feature."""
     rows = []
     for trees in TREES_GROWN:
         for sampling in SAMPLINGS:

@@ -1,4 +1,4 @@
-"""Irrelevant features of many values get more MDI than those of few; numeric ones the most.
+"""Irrelevant features with many values get more MDI, numeric features the most.
 
 Two things add up. From few rows, information is overestimated in proportion to the number of values
 (thesis 4.4.5.5); and the best of many cuts is chosen (thesis 4.4.5.3). Data that were not used to
@@ -175,7 +175,7 @@ def with_relevant(data_sets: int, seed: int) -> Table:
 
 
 def by_ratio(data_sets: int, seed: int) -> Table:
-    """Where irrelevant features of two kinds are mixed: the kind of the first one."""
+    """Mix irrelevant features of two kinds, and count the kind of the first feature."""
     rows = []
     for few, many in ((2, 2), (3, 4), (2, 3), (2, 4), (2, 10), (2, ROWS)):
         result = simulated(of_two_kinds(few, many), max(1, data_sets // 2), seed)
@@ -211,7 +211,7 @@ def of_two_kinds(few: int, many: int) -> Task:
 
 
 def kind(random: np.random.Generator, n_values: int) -> FloatArray:
-    """A feature of so many values; all different if there are as many as rows."""
+    """Draw a feature with `n_values` values; with as many values as rows, all differ."""
     if n_values >= ROWS:
         return random.random(ROWS)
     return random.integers(0, n_values, ROWS).astype(np.float64)

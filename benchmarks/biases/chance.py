@@ -69,7 +69,7 @@ def mean_gini(values: ArrayLike, classes: ArrayLike, n_rows: int) -> float:
 
 
 def simulated(task: Task, data_sets: int, seed: int) -> FloatArray:
-    """Results of a task for so many data sets, one after the other, shape (data_sets, ...)."""
+    """Return the results of a task for each data set, of shape (data_sets, ...)."""
     shape: list[tuple[int, ...]] = []
 
     def data_set(_: int, own: int) -> FloatArray:
@@ -127,7 +127,7 @@ def grouped(values: FloatArray, groups: Groups) -> FloatArray:
 
 
 def flatness(values: FloatArray, groups: Groups) -> tuple[float, float]:
-    """Largest deviation of the mean of a group from that of all groups.
+    """Return the largest deviation of a group mean from the mean of all groups.
 
     `values` are importances of irrelevant features, of shape (data sets, features). In standard
     deviations of a feature over data sets (root mean square over features), and in standard errors.

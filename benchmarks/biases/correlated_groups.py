@@ -1,4 +1,4 @@
-"""Features that carry the same information divide its importance; each of many looks unimportant.
+"""Features with common information divide its importance, so that each seems unimportant.
 
 A group of correlated features has about the importance of the information that they share, so that
 the larger group has the smaller importance a feature (thesis 4.4.5.2; Tolosi and Lengauer 2011). A
@@ -200,7 +200,7 @@ def of_groups(
 
 
 def of_representatives(X: FloatArray, y: Classes, seed: int) -> FloatArray:
-    """MDA of a forest on one feature a cluster, given to all its members."""
+    """Return the MDA of a forest on representatives of clusters, assigned to all members."""
     chosen = dm.importances.representatives(X, threshold=MERGED)
     forest = dm.RandomForestClassifier(TREES, random_state=seed)
     on = dm.learning_set(chosen.transform(X), y)
@@ -254,7 +254,7 @@ def of_irrelevant(data_sets: int, seed: int, measures: Sequence[str] = QUICK) ->
 
 
 def irrelevant_task(n_relevant: int, measures: Sequence[str], tested: Sequence[str]) -> Task:
-    """Importances of correlated, then of independent irrelevant features, and what tests take."""
+    """Return a task: importances of correlated and independent irrelevant features, selections."""
 
     def task(random: np.random.Generator, seed: int) -> FloatArray:
         _, correlated = block(random, NOISE // 2)

@@ -134,7 +134,7 @@ def additive(random: np.random.Generator) -> tuple[FloatArray, Codes, int]:
 
 
 def mixed(random: np.random.Generator) -> tuple[FloatArray, Codes, int]:
-    """Five bits change the odds of a class; the other features have as many values as rows."""
+    """Draw five bits that change the odds of a class, and features with distinct values."""
     X = random.normal(size=(ROWS, FEATURES))
     X[:, :5] = random.integers(0, 2, (ROWS, 5))
     odds = np.exp(1.2 * (X[:, :5] - 0.5).sum(axis=1))

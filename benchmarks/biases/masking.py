@@ -135,7 +135,7 @@ def problem(random: np.random.Generator) -> tuple[Codes, Codes]:
 
 
 def found_by_candidates(data_sets: int, seed: int) -> Table:
-    """Importance of a masked feature, and how often all irrelevant ones are below it."""
+    """Compare the importance of a masked feature with irrelevant features, by K."""
     rows = []
     for K in CANDIDATES:
         mdi, first = [], []
@@ -160,7 +160,7 @@ def found_by_candidates(data_sets: int, seed: int) -> Table:
 
 
 def ahead_by_measure(data_sets: int, seed: int, measures: Sequence[str]) -> Table:
-    """How often the masked feature is ahead of all irrelevant ones, by measure and K."""
+    """Count data sets with the masked feature ahead of all irrelevant ones, by measure and K."""
     columns = []
     for K in CANDIDATES:
 

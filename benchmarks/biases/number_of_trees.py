@@ -246,7 +246,7 @@ def spread(random: np.random.Generator, seed: int) -> list[list[float]]:
 
 
 def never(forest: Forest, n_trees: int) -> float:
-    """Expected number of features that are a candidate at no node of so many of the trees."""
+    """Return the expected number of features that are never candidates in `n_trees` trees."""
     splits = n_trees * np.count_nonzero(forest.feature >= 0) / forest.n_trees
     return FEATURES * unseen_probability(FEATURES, forest.settings.max_features, round(splits))
 

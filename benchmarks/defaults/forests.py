@@ -1,4 +1,4 @@
-"""Which forests and which standardization the default test of `duramen rank` takes.
+"""Choice of forests and standardization of the default test of `duramen rank`.
 
 ``python -m benchmarks.defaults.forests --out DIR`` draws data sets of the five problems below,
 grows each forest below on the labels and on 99 permutations of them, and reads from every matrix of
@@ -117,7 +117,7 @@ def by_all_rows(rows: FloatArray) -> FloatArray:
 
 
 def by_other_rows(rows: FloatArray, fraction: float) -> FloatArray:
-    """Each row by mean and standard deviation of the others, the latter with a floor."""
+    """Standardize each row by mean and standard deviation of the others, with a floor."""
     others = len(rows) - 1
     centered = rows - rows.mean(axis=0)
     floor = fraction**2 * rows.var(axis=0).mean()
@@ -137,7 +137,7 @@ STANDARDIZED: dict[str, Callable[[FloatArray], FloatArray]] = {
 
 
 def confirmed(rows: FloatArray) -> NDArray[np.bool_]:
-    """What step-down max-T takes; the first row is that of the labels as they are."""
+    """Return features confirmed by step-down max-T; the first row has the original labels."""
     order = np.argsort(-rows[0], kind="stable")
     largest = np.maximum.accumulate(rows[1:, order[::-1]], axis=1)[:, ::-1]
     p_values = (1 + (largest >= rows[0, order]).sum(axis=0)) / len(rows)
@@ -147,7 +147,7 @@ def confirmed(rows: FloatArray) -> NDArray[np.bool_]:
 
 
 def candidates(rows: FloatArray) -> NDArray[np.bool_]:
-    """What the pooled false discovery rate accepts, the confirmed ones included."""
+    """Return features accepted by the pooled false discovery rate, with confirmed features."""
     order = np.argsort(-rows[0], kind="stable")
     scores = rows[0, order]
     rates = expected_discoveries(scores, rows[1:]) / np.arange(1, len(scores) + 1)
@@ -157,7 +157,7 @@ def candidates(rows: FloatArray) -> NDArray[np.bool_]:
 
 
 def task_of(problem: Callable[[np.random.Generator], Problem]) -> Callable[[int, int], FloatArray]:
-    """Power and false proportion of candidates, then power of what is confirmed and any false."""
+    """Return a task: power and false proportion of candidates, then of confirmed features."""
 
     def task(_: int, seed: int) -> FloatArray:
         X, y, relevant = problem(np.random.default_rng(seed))

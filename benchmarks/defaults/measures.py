@@ -1,4 +1,4 @@
-"""Which measure the default test of `duramen rank` takes.
+"""Choice of the measure of the default test of `duramen rank`.
 
 ``python -m benchmarks.defaults.measures --out DIR`` draws data sets of the problems below, tests
 the measures of the catalogue of the forests of the default test by max-T, and prints what is

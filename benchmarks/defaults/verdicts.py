@@ -1,4 +1,4 @@
-"""Whether the verdicts of `duramen rank` keep their promise, and what they find.
+"""Error rates and power of the verdicts of `duramen rank`.
 
 ``python -m benchmarks.defaults.verdicts --out DIR`` runs max-T of MDI-oob on 400 data sets of each
 of four nulls that no other page uses (with few trees and permutations: its level is to hold for any
@@ -119,7 +119,7 @@ def answer(
 def under_null(
     null: Null, trees: int, permutations: int = PERMUTATIONS
 ) -> Callable[[int, int], FloatArray]:
-    """Whether anything is confirmed, and whether anything is a candidate or confirmed."""
+    """Return a task: is any feature confirmed, and is any confirmed or a candidate?"""
 
     def task(_: int, seed: int) -> FloatArray:
         X, y = null(np.random.default_rng(seed))
@@ -145,7 +145,7 @@ def with_relevant(problem: Problem, trees: int = TREES) -> Callable[[int, int], 
 
 
 def noise(_: int, seed: int) -> FloatArray:
-    """How many of 7129 columns of normal noise are confirmed, and found."""
+    """Count confirmed and found features among 7129 columns of normal noise."""
     random = np.random.default_rng(seed)
     X, y = random.normal(size=(72, 7129)), random.permutation(np.arange(72) < 47)
     verdicts = answer(X, y, seed).verdicts(LEVEL)

@@ -27,7 +27,7 @@ def correlated(n: int, p: int, random: np.random.Generator) -> FloatArray:
 
 
 def mixed(n: int, p: int, random: np.random.Generator) -> FloatArray:
-    """Columns of 2, 4, 20 and as many values as rows, in turn."""
+    """Draw columns with 2, 4, 20 and only distinct values, in turn."""
     X = random.normal(size=(n, p))
     for first, n_values in enumerate((2, 4, 20)):
         X[:, first::KINDS] = random.integers(0, n_values, X[:, first::KINDS].shape)
@@ -35,7 +35,7 @@ def mixed(n: int, p: int, random: np.random.Generator) -> FloatArray:
 
 
 def autoregressive(n: int, p: int, r: float, random: np.random.Generator) -> FloatArray:
-    """Normal columns, each correlated by r with the one before."""
+    """Draw normal columns, each with correlation r to its predecessor."""
     X = random.normal(size=(n, p))
     for j in range(1, p):
         X[:, j] = r * X[:, j - 1] + np.sqrt(1 - r * r) * X[:, j]
@@ -66,6 +66,6 @@ NULLS: dict[str, Callable[[int, int, np.random.Generator], FloatArray]] = {
 
 
 def data_set(null: str, shape: tuple[int, int], seed: int) -> tuple[FloatArray, NDArray[Any]]:
-    """A table of one of the nulls, and two classes of equal size dealt out at random."""
+    """Return a table of a null, and two classes of equal size assigned at random."""
     random = np.random.default_rng(seed)
     return NULLS[null](*shape, random), random.permutation(np.arange(shape[0]) % 2)

@@ -27,7 +27,7 @@ Draw = Callable[[Generator], Problem]
 
 
 def problem(n: int, signal: Signal, noise: Columns, weights: Weights | None = None) -> Draw:
-    """n rows of a signal and a noise; `weights` are those of the rows, from features and target."""
+    """Return a draw of n rows of signal and noise, weighted by features and target."""
 
     def draw(random: Generator) -> Problem:
         columns, y = signal(random, n)
@@ -40,7 +40,7 @@ def problem(n: int, signal: Signal, noise: Columns, weights: Weights | None = No
 def joined(
     random: Generator, relevant: Any, irrelevant: Any, y: NDArray[Any], rows: Mapping[str, Any]
 ) -> Problem:
-    """One table of relevant and irrelevant columns, in random order."""
+    """Join relevant and irrelevant columns in random order."""
     parts = [pd.DataFrame(relevant), pd.DataFrame(irrelevant)]
     table = pd.concat(parts, axis=1)
     order = random.permutation(table.shape[1])
@@ -49,7 +49,7 @@ def joined(
 
 
 def with_rows(draw: Draw, copies: tuple[int, int]) -> Draw:
-    """Each row so many times, from the first number to the second; a block is one original."""
+    """Repeat each row a random number of times, between two limits; copies form a block."""
 
     def repeated(random: Generator) -> Problem:
         problem = draw(random)
@@ -84,7 +84,7 @@ def alike(sizes: Sequence[int], r: float) -> Columns:
 
 
 def mixed(p: int) -> Columns:
-    """Columns of 2, 4, 20 and as many values as rows, in turn."""
+    """Return columns with 2, 4, 20 and only distinct values, in turn."""
     return lambda random, n: nulls.mixed(n, p, random)
 
 
@@ -103,7 +103,7 @@ def autoregressive(p: int, r: float) -> Columns:
 
 
 def nominal(p: int, levels: int) -> Columns:
-    """Text of so many levels, of unequal probabilities."""
+    """Return columns of text with a number of levels of unequal probabilities."""
 
     def columns(random: Generator, n: int) -> Any:
         probabilities = random.dirichlet(np.full(levels, 5.0), p)
@@ -119,7 +119,7 @@ def counts(p: int, zeros: float = 0.5) -> Columns:
 
 
 def outlying(columns: Columns, n_rows: int, factor: float) -> Columns:
-    """The same with a few rows multiplied by a factor."""
+    """Return columns with a few rows multiplied by a factor."""
 
     def drawn(random: Generator, n: int) -> Any:
         X = columns(random, n)
@@ -130,7 +130,7 @@ def outlying(columns: Columns, n_rows: int, factor: float) -> Columns:
 
 
 def with_missing(columns: Columns, fraction: float) -> Columns:
-    """The same with values missing completely at random."""
+    """Return columns with values missing completely at random."""
 
     def drawn(random: Generator, n: int) -> Any:
         table = pd.DataFrame(columns(random, n))
@@ -199,7 +199,7 @@ def grades(random: Generator, predictor: FloatArray, n_grades: int = 5) -> Float
 
 
 def grade_names(random: Generator, predictor: FloatArray, n_grades: int = 5) -> NDArray[Any]:
-    """The same as classes."""
+    """Return grades as class labels."""
     return np.array([f"grade {int(g) + 1}" for g in grades(random, predictor, n_grades)])
 
 
@@ -243,7 +243,7 @@ def shifted(p: int, shift: float, columns: Columns | None = None) -> Signal:
 def factorial(
     levels: Sequence[int], rule: Callable[[NDArray[np.int64]], NDArray[Any]] | None = None
 ) -> Signal:
-    """Features of few values that fix the class: one for each cell, unless a rule joins cells."""
+    """Features of few values determine the class of each cell; a rule may join cells."""
 
     def signal(random: Generator, n: int) -> tuple[FloatArray, NDArray[Any]]:
         X = random.integers(0, levels, (n, len(levels)))
@@ -294,7 +294,7 @@ def in_strata(n: int, p: int, shift: float) -> Draw:
 
 
 def in_families(n_families: int, size: int, p: int, within: float) -> Draw:
-    """Families that are alike in features and target; two features matter; whole families move."""
+    """Families share features and target; two features matter; whole families are permuted."""
 
     def draw(random: Generator) -> Problem:
         family = np.repeat(np.arange(n_families), size)
@@ -316,7 +316,7 @@ def by_class(case: float, control: float) -> Weights:
 
 
 def balancing(columns: Any, y: NDArray[Any]) -> FloatArray:
-    """Weights that give all classes the same total."""
+    """Return weights that give all classes an equal total."""
     names, codes, sizes = np.unique(y, return_inverse=True, return_counts=True)
     return len(y) / (len(names) * sizes[codes])
 

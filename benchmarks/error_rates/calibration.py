@@ -1,4 +1,4 @@
-"""Whether the tests hold what they promise where no feature says anything.
+"""Error rates of the tests if all features are irrelevant.
 
 ``python -m benchmarks.error_rates.calibration --out DIR`` draws data sets of three kinds of noise
 and three shapes, tests each with every method at .05, and writes how often features were taken to
@@ -51,7 +51,7 @@ Run = Callable[[EncodedTable, NDArray[Any], int, Path], Any]
 
 @dataclass(frozen=True)
 class Method:
-    """A test, and what it promises."""
+    """A test, and the error rate that it controls."""
 
     name: str
     run: Run
@@ -89,7 +89,7 @@ def refitted(method: str, estimator: Any = None, **options: Any) -> Run:
 
 
 def of_permuted(method: str, estimator: Any = None, **options: Any) -> Run:
-    """A method of forests on permuted labels; those with the same forests grow them once."""
+    """Return a method on permuted labels; methods with equal forests share them."""
 
     def run(X: EncodedTable, y: NDArray[Any], seed: int, folder: Path) -> Any:
         shared = folder / f"{options.get('measure', 'mdi')}.npz"
@@ -138,7 +138,7 @@ def forward(X: EncodedTable, y: NDArray[Any], seed: int, folder: Path) -> Any:
 
 
 def methods(trees: int = TREES, large: int = LARGE) -> list[Method]:
-    """All tests: trees of forests that are grown anew, and of one where one is enough."""
+    """Return all tests, for forests of `trees` trees or one forest of `large` trees."""
     small = forest(trees)
     permuted = {"n_permutations": RUNS}
     probed = {"n_permutations": RUNS}
@@ -177,7 +177,7 @@ METHODS = methods()
 
 
 def taken(method: Method, result: Any) -> list[float]:
-    """Whether any feature is taken, the share that is, and whether the first ones are."""
+    """Return whether any feature is selected, the fraction, and whether the first ones are."""
     if method.promise != "each":
         return [float(len(result.selected(LEVEL)) > 0), *[np.nan] * (1 + KINDS)]
     below = result.p_values <= LEVEL
@@ -188,7 +188,7 @@ def taken(method: Method, result: Any) -> list[float]:
 def outcomes(
     null: str, shape: tuple[int, int], methods: Sequence[Method]
 ) -> Callable[[int, int], FloatArray]:
-    """The task of one data set: what each method takes of it."""
+    """Return the task of a data set: the selections of each method."""
 
     def task(_: int, seed: int) -> FloatArray:
         X, y = data_set(null, shape, seed)
@@ -205,7 +205,7 @@ def outcomes(
 def rows(
     methods: Sequence[Method], outcomes: FloatArray, null: str, shape: tuple[int, int]
 ) -> list[Row]:
-    """One row a method: rates over the data sets, and the band of a binomial count.
+    """Return a row for each method: rates over the data sets, and a binomial band.
 
     A p-value a feature is judged by the worst of the features that are followed.
     """
@@ -273,7 +273,7 @@ def draw(table: Sequence[Row], path: Path) -> None:
 
 
 def markdown(table: Sequence[Row]) -> str:
-    """The rates as tables of a page, one a promise, and one of the columns of different kinds."""
+    """Return the rates as tables of a page, by controlled error rate and by kind of column."""
     cells = list(dict.fromkeys((row["null"], row["rows"], row["features"]) for row in table))
     alike, different = [], []
     for cell in cells:
@@ -334,7 +334,7 @@ def write(table: Sequence[Row], path: Path) -> None:
 
 
 def drawn(files: Sequence[Path], out: Path) -> int:
-    """Draw and print what files hold; where two have the same cell, the later one stands."""
+    """Draw and print the content of files; later files replace cells of earlier files."""
     latest = {
         (row["null"], row["rows"], row["features"], row["method"]): row
         for file in files

@@ -1,4 +1,4 @@
-"""Whether the p-values of a context hold their level, and what they find.
+"""Error rates and power of the p-values of a context.
 
 ``python -m benchmarks.error_rates.context_nulls --out DIR`` draws data sets in which no feature
 depends on the context (which is independent of everything, shifts the classes, or shifts features),
@@ -84,7 +84,7 @@ def analysed(data: Data, scheme: str, seed: int) -> Any:
 
 
 def rates(problem: str, kind: str, task: str, scheme: str, n_sets: int) -> dict[str, Any]:
-    """Return how often each effect of each feature has p <= .05, and how often the context has."""
+    """Return the fractions of p <= .05 for each effect of each feature, and for the context."""
     taken: dict[str, list[Any]] = {effect: [] for effect in (*EFFECTS, "relevance")}
     for seed in range(n_sets):
         result = analysed(data_set(problem, kind, task, seed), scheme, seed)

@@ -217,7 +217,7 @@ def feature(setting: Setting, seed: int) -> Tested:
 
 
 def tail(effect: str, drawn: FloatArray, observed: FloatArray) -> FloatArray:
-    """P-values of observed statistics, of shape (C, p), by those drawn, (R, C, p)."""
+    """Return p-values of observed statistics, of shape (C, p), by drawn ones, (R, C, p)."""
     above, below = (drawn >= observed).sum(axis=0), (drawn <= observed).sum(axis=0)
     upper = (1 + above) / (1 + len(drawn))
     two_sided = 2 * (1 + np.minimum(above, below)) / (1 + len(drawn))

@@ -1,4 +1,4 @@
-"""Rows that depend on each other: how often they are noted, and what `max_t` confirms.
+"""Dependent rows: frequency of their notes, and features that `max_t` confirms.
 
 ``python -m benchmarks.error_rates.dependent_rows --out DIR --data-sets 40`` draws thirteen kinds of
 dependent rows in which no feature has an effect on the target, which depends from row to row as the

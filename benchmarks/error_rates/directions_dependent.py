@@ -112,14 +112,14 @@ def _of_persons(random: Random, person: NDArray[Any], p: int, within: float = 0.
 
 
 def _features(random: Random, person: NDArray[Any]) -> pd.DataFrame:
-    """Three columns that are alike in a person, and one of categories that persons have."""
+    """Return three columns that are correlated within persons, and a category of the persons."""
     X = pd.DataFrame(_of_persons(random, person, 3)).add_prefix("x")
     X["ward"] = random.choice(["north", "south", "west"], person.max() + 1)[person]
     return X
 
 
 def _groups(kind: str) -> Callable[[Random], Rows]:
-    """Forty persons of five rows, or of two to six, whose features say nothing of the target."""
+    """Forty persons of five rows, or of two to six, with irrelevant features."""
 
     def draw(random: Random) -> Rows:
         sizes = random.integers(2, 7, PERSONS) if kind == "sizes" else VISITS
@@ -225,7 +225,7 @@ def described(draw: Callable[[Random], Rows], restricted: bool = True) -> Callab
 def outcomes(
     name: str, data_sets: int, restricted: bool = True, folder: Path | None = None
 ) -> FloatArray:
-    """Return what `described` returns for each data set of a setting, shape (data sets, 3)."""
+    """Return the outcome of `described` for each data set of a setting, shape (data sets, 3)."""
     draw = {**CONFOUNDED, **NULLS}[name]
     file = None if folder is None else folder / f"{name}-{restricted}".replace(" ", "-")
     result = run_replicates(

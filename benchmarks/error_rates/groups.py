@@ -43,7 +43,7 @@ def data_set(target: str, seed: int) -> tuple[NDArray[Any], NDArray[Any]]:
 
 
 def said(target: str, seed: int, *, grouped: bool, trees: int, whole: bool) -> dict[str, float]:
-    """Return what the report of a data set says: 1 for a false statement, NaN if not asked."""
+    """Return the statements of a report: 1 for a false statement, NaN if it is absent."""
     X, y = data_set(target, seed)
     task = "classification" if target == TARGETS[0] else "regression"
     if task == "classification":

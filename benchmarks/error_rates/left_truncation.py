@@ -1,4 +1,4 @@
-"""Left-truncated survival: what `max_t` confirms with the entries, and without them.
+"""Left-truncated survival: features that `max_t` confirms with entry times and without.
 
 ``python -m benchmarks.error_rates.left_truncation --data-sets 200`` prints how often the relevant
 feature, any other one, and the feature that may depend on the age at inclusion are confirmed.

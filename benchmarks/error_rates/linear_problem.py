@@ -33,7 +33,7 @@ CANDIDATES: tuple[str | int, ...] = ("sqrt", 30, 60)
 
 @dataclass(frozen=True)
 class Row:
-    """One forest size and number of candidates: means over the draws.
+    """Means over the draws for a forest size and a number of candidates.
 
     `spread` is the standard error of the false discovery rate.
     """

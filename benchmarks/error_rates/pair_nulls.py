@@ -1,4 +1,4 @@
-"""False positives of the test of pairs, where main effects are all there is.
+"""False positives of the test of pairs in problems with only main effects.
 
 ``python -m benchmarks.error_rates.pair_nulls`` prints, for each setting, how often
 `interaction_test` declares any pair at .05 (family-wise); exit status 1 where a rate is above the
@@ -216,7 +216,7 @@ NOT_HELD = (
 
 
 def false_pairs(pairs: Any, kind: str) -> tuple[int, int]:
-    """Numbers of pairs that are declared: of those that do not interact, and of those that do."""
+    """Count the declared pairs that do not interact, and those that do."""
     frame = pairs.to_frame()
     declared = frame[frame["p_adjusted"] <= ALPHA]
     true = {(f"x{a}", f"x{b}") for a, b in INTERACTING if "interactions" in kind}
@@ -237,7 +237,7 @@ def data_set(kind: str, seed: int) -> Any:
 
 
 def main() -> int:
-    """Print the rates; return 1 where one is above the level by more than chance."""
+    """Print the rates; return 1 if a rate exceeds the level by more than chance."""
     from scipy.stats import binom
 
     import duramen as dm

@@ -64,7 +64,7 @@ def in_copies(r: float, response: Any) -> Draw:
 
 
 def in_shape(n: int, p: int, response: Any = sim.classes) -> Draw:
-    """Three relevant ones of p normal features."""
+    """Return a problem with three relevant of p normal features."""
     return problem(n, sim.linear([1.2, 1.2, 1.2], response), sim.normal(p - 3))
 
 
@@ -193,7 +193,7 @@ def task_of(
 
 
 def stages(most: int, first: int = FIRST) -> Callable[[FloatArray], int]:
-    """How many data sets are needed, given those that are done."""
+    """Return a function for the number of data sets needed after the finished ones."""
 
     def needed(done: FloatArray) -> int:
         if len(done) < first:
@@ -214,7 +214,7 @@ def replicates(
     plan: Plan,
     model: str | None = None,
 ) -> FloatArray:
-    """The rates of as many data sets as a setting needs."""
+    """Return the rates of the data sets that a setting needs."""
     return run_replicates(
         task_of(setting, trees, permutations, model),
         most,

@@ -1,4 +1,4 @@
-"""What limits p-values and their adjustment: figures for the notes that results carry.
+"""Limits of p-values and their adjustment: figures for the notes of results.
 
 ``python -m benchmarks.error_rates.promises --out DIR`` prints, where no feature says anything,
 
@@ -34,7 +34,7 @@ Task = Callable[[int, int], FloatArray]
 
 
 def fitted(null: str, n_permutations: int = 100) -> Task:
-    """Whether any q <= .05, by the distribution that is fitted to the same permutations."""
+    """Return a task: is any q <= .05 by a distribution fitted to the permutations?"""
 
     def task(_: int, seed: int) -> FloatArray:
         X, y = data_set(null, (100, 100), seed)

@@ -1,4 +1,4 @@
-"""What tests take of features that are correlated with relevant ones, and have no effect.
+"""Selections by tests of features without effect that are correlated with relevant features.
 
 ``python -m benchmarks.error_rates.proxies --out DIR --data-sets 60`` draws two problems of 200
 rows, 60 normal features and two classes, and counts how often each test takes features of each kind

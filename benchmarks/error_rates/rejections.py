@@ -1,4 +1,4 @@
-"""How often tests take the features of each kind, over many data sets."""
+"""Rejection rates of tests by kind of feature, over many data sets."""
 
 from __future__ import annotations
 
@@ -192,5 +192,5 @@ def markdown(
 
 
 def short(rate: float) -> str:
-    """A rate as text; a dash where there is none."""
+    """Return a rate as text, or a dash for NaN."""
     return "-" if np.isnan(rate) else f"{rate:.3f}".replace("0.", ".")

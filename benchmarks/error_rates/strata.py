@@ -118,7 +118,7 @@ PROBLEMS: dict[str, Callable[..., Data]] = {
 
 
 def variants(name: str) -> dict[str, dict[str, str]]:
-    """What tests are given in a problem, by what it is called."""
+    """Return arguments of the tests in a problem, by the name of the variant."""
     if name == "covariate":
         return {"rows exchanged": {}, **{f"{k} strata": {"strata": f"{k}"} for k in INTERVALS}}
     label = "strata" if name == "populations" else "groups"
@@ -200,7 +200,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def bars_missed(name: str, by_cell: Rates) -> list[str]:
-    """What is taken too often with strata or groups, or not often enough without."""
+    """Return the rates above their bar with strata or groups, or below it without."""
     missed = []
     for (test, variant), kinds in by_cell.items():
         watched = [kind for kind in kinds if (kind == "any") == (test in FAMILIES)]

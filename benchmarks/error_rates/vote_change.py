@@ -1,4 +1,4 @@
-"""How often the change of votes takes irrelevant features, by the number of trees.
+"""Error rate of the change of votes for irrelevant features, by the number of trees.
 
 ``python -m benchmarks.error_rates.vote_change`` grows random forests on independent normal columns
 and labels assigned at random, and prints in what fraction of the data sets any feature has a
@@ -31,7 +31,7 @@ TREES = (200, 1000, 5000)
 
 
 def task_of(n: int, p: int, larger: int, trees: int) -> Callable[[int, int], NDArray[Any]]:
-    """Whether any feature of a data set is taken, and the mean number of splits on a column."""
+    """Return a task: is any feature selected, and the mean number of splits on a column."""
 
     def task(_: int, seed: int) -> NDArray[Any]:
         random = np.random.default_rng(seed)

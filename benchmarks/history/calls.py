@@ -1,4 +1,4 @@
-"""For asv: calls of the kernel that do little, whose cost is that of the call.
+"""For asv: short calls of the kernel, whose cost is the overhead of a call.
 
 ``python -m benchmarks.history.calls`` prints the processor time of each.
 """

@@ -26,7 +26,7 @@ class Forests:
         cases.fit("duramen", self.case, self.case.n_trees, seed=1)
 
     def track_ratio_to_scikit_learn(self, name: str) -> float:
-        """How many times as fast as scikit-learn, which grows a tenth of the trees."""
+        """Return the speed relative to scikit-learn, which grows a tenth of the trees."""
         plan = peers.Plan(rounds=3, scale=0.1, clock="cpu", memory=False, ranger=False)
         return peers.run(self.case, plan).ratio
 

@@ -7,7 +7,7 @@ from benchmarks.speed import cases
 
 
 class Permutation:
-    """What walks the trees with permuted columns."""
+    """Measures that send permuted columns down the trees."""
 
     params = ["72 x 7129", "500 x 120"]
     param_names = ("table",)

@@ -1,4 +1,4 @@
-"""For asv: exact importances, relevance and what random subspaces need."""
+"""For asv: exact importances, relevance, and planning of random subspaces."""
 
 from __future__ import annotations
 

@@ -314,7 +314,7 @@ def nest(asked: argparse.Namespace) -> None:
 
 
 def main() -> None:
-    """Run what is asked for."""
+    """Run the steps named on the command line."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

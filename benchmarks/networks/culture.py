@@ -1,4 +1,4 @@
-"""The simulated culture beside one that others simulated, and beside published figures.
+"""Comparison of the simulated culture with another simulation and with published figures.
 
 ``python -m benchmarks.networks.culture resemblance --data DIR`` prints two tables. The first
 compares, on the wiring of DIR/nest-culture-100 and with its parameters, simulated runs with the

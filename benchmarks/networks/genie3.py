@@ -59,7 +59,7 @@ PEERS: dict[str, tuple[Any, dict[str, Any]]] = {
 
 
 def published(trees: int) -> dm.RandomForestRegressor:
-    """Return the forest as published, with so many trees."""
+    """Return the published forest with a number of trees."""
     return dm.RandomForestRegressor(trees, max_features="sqrt")
 
 
@@ -104,7 +104,7 @@ def dream4(data: Path, seeds: int, jobs: int) -> None:
 
 
 def discoveries(data: Path, trees: int, permutations: int, jobs: int) -> None:
-    """Print the false discovery proportion at q = 0.1, and what the false discoveries are."""
+    """Print the false discovery proportion at q = 0.1, and the kinds of false discoveries."""
     kinds = ("reverse", "path", "common ancestor", "other")
     print(f"| network | links | true | not true | proportion | of the null | {' | '.join(kinds)} |")
     print("| --- " * (6 + len(kinds)) + "|")
@@ -251,7 +251,7 @@ def bsubtilis(data: Path, jobs: int, trees: int, checkpoint: Path | None) -> Non
 
 
 def peers(data: Path, jobs: int, trees: int, seeds: int, targets: int) -> None:
-    """Print the areas of both packages on the same targets, drawn among those of known links."""
+    """Print the areas of both packages on random targets with known links."""
     expression = pq.read_table(data / "expression.parquet").to_pandas().set_index("gene")
     names, values = list(expression.index), expression.to_numpy().T
     factors = (data / "tfs.txt").read_text().split()
@@ -292,7 +292,7 @@ def peers(data: Path, jobs: int, trees: int, seeds: int, targets: int) -> None:
 
 
 def main() -> None:
-    """Run what is asked for."""
+    """Run the steps named on the command line."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -75,7 +75,7 @@ AGAINST_INDIRECT = {
 
 
 def indirect(trees: int, seeds: int, jobs: int) -> None:
-    """Print how well weights tell direct links from pairs that are two links apart."""
+    """Print how well weights separate direct links from pairs at a distance of two links."""
     areas: dict[str, list[tuple[float, float]]] = {name: [] for name in AGAINST_INDIRECT}
     for (hubs, noise, regulators), seed in product(SETTINGS, range(seeds)):
         made = gene_network(hubs=hubs, noise=noise, regulators=regulators, random_state=seed)

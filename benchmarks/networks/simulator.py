@@ -1,4 +1,4 @@
-"""Cultures like those of the ChaLearn challenge: modular wiring, and bursts at a given rate."""
+"""Cultures as in the ChaLearn challenge: modular wiring, and bursts at a chosen rate."""
 
 from __future__ import annotations
 
@@ -360,7 +360,7 @@ class NetworkBursts:
 
     @property
     def intervals(self) -> FloatArray:
-        """Times in ms from the start of a burst to that of the next."""
+        """Times in ms between the starts of successive bursts."""
         return np.diff(self.start)
 
     def __repr__(self) -> str:

@@ -1,1 +1,1 @@
-"""The tables and figures of the papers, computed again beside what was printed."""
+"""The tables and figures of the papers, reproduced and compared with the printed values."""

@@ -48,7 +48,7 @@ def cells(value: Value | Claim) -> list[str]:
 
 
 def tally(values: list[Any]) -> str:
-    """Return how many printed values agree and how many statements hold."""
+    """Return the number of printed values that agree, and of statements that hold."""
     printed = [value for value in values if isinstance(value, Value)]
     compared = [value for value in printed if not value.needs]
     claims = [value for value in values if isinstance(value, Claim)]
@@ -119,7 +119,7 @@ def html(markdown: str, folder: Path) -> str:
 
 
 def main() -> int:
-    """Compute and print what is asked for."""
+    """Compute and print the entries named on the command line."""
     names = [entry.name for entry in ENTRIES]
     parser = argparse.ArgumentParser(prog="python -m benchmarks.papers", description=__doc__)
     parser.add_argument("names", nargs="+", choices=[*names, "all"], metavar="NAME")

@@ -41,13 +41,13 @@ FOUR = {"f1": 1.0, "f2": 0.9, "f3": 0.01, "f4": 0.7}
 
 
 def settings(scale: Scale) -> argparse.Namespace:
-    """Return what the steps of `benchmarks.networks.connectome` take."""
+    """Return the arguments of the steps of `benchmarks.networks.connectome`."""
     every, trees = scale.of((50, 2), (5, 10), (1, 100))
     return argparse.Namespace(every=every, trees=trees, jobs=scale.n_jobs)
 
 
 def recording(scale: Scale, i: int = 3) -> tuple[Any, NDArray[np.bool_]]:
-    """Return fluorescence and links of normal-i, those of the challenge where they are at hand.
+    """Return fluorescence and links of normal-i, from the files of the challenge if present.
 
     By default they are of a small culture of its kind. In the files of the challenge a line holds a
     frame, or a source, a target, counted from 1, and 1 for a link that is not blocked.
@@ -223,7 +223,7 @@ def spectrum(scale: Scale) -> Any:
 
 
 def spectrum_values(result: Any) -> Iterator[Value]:
-    """Components that are not zero, as many as there are excitatory neurons."""
+    """Compare the number of nonzero components with the number of excitatory neurons."""
     for name, values in result.items():
         above = int(np.count_nonzero(np.array(values) > 1e-9))
         yield Value(f"{name}, components", "800", above)
@@ -241,7 +241,7 @@ def undirected(scale: Scale) -> Any:
 
 
 def undirected_values(result: Any) -> Iterator[Value | Claim]:
-    """The area by trapezoids joins precision 1 without a link to that of all links."""
+    """Compare areas; trapezoids join precision 1 at no link to the precision at all links."""
     yield Value("AUROC", "0.995", result["AUROC"], "cut")
     trapezoid = (1 + result["precision"]) / 2
     yield Value("AUPRC by trapezoids", "0.789", trapezoid, tolerance=0.002)

@@ -1,4 +1,4 @@
-"""The inventory of the documents: what each describes, where it is in duramen, and its test.
+"""The inventory of the documents: each description, its place in duramen, and its test.
 
 ``python -m benchmarks.papers.documents`` writes docs/documents.md from documents.tsv.
 """
@@ -30,7 +30,7 @@ def inventory() -> list[dict[str, str]]:
 
 
 def limit(row: dict[str, str]) -> str:
-    """Return how an answer is limited, or an empty string."""
+    """Return the limitation of an answer, or an empty string."""
     return next((word for word in LIMITS if row["where"].startswith(f"{word}: ")), "")
 
 

@@ -32,7 +32,7 @@ DATA = {
 
 
 def decimals(printed: str) -> int:
-    """Return the number of digits after the decimal point, those of an exponent apart."""
+    """Return the number of digits after the decimal point, without an exponent."""
     return len(printed.partition("e")[0].partition(".")[2])
 
 
@@ -78,7 +78,7 @@ class Value:
     needs: str = ""
 
     def agrees(self, printed: str | None = None) -> bool:
-        """Tell whether our value is a printed one; by default that of the paper, corrected.
+        """Tell whether our value agrees with a printed value, by default the corrected one.
 
         Where an exception is documented, it has to be another one.
         """
@@ -102,7 +102,7 @@ class Value:
         return abs(self.ours - printed) <= self.tolerance + ROUNDING
 
     def shown(self, digits: int, unit: float = 1.0) -> str:
-        """Return our value with so many digits, as those of the paper were made."""
+        """Return our value with a number of digits, cut or rounded as in the paper."""
         value = self.ours / unit
         if self.how == "cut":
             value = math.trunc(value * 10**digits + math.copysign(ROUNDING, value)) / 10**digits
@@ -179,7 +179,7 @@ class Scale:
     n_jobs: int = 1
 
     def of(self, tiny: Any, default: Any, full: Any = None) -> Any:
-        """Return what belongs to the size; the default where the full size is the same."""
+        """Return the value for the size; the default value also for the full size unless given."""
         return {"tiny": tiny, "default": default, "full": default if full is None else full}[
             self.size
         ]
@@ -242,7 +242,7 @@ class Entry:
         return tuple(name for name in needs if not (scale.data / name).exists())
 
     def outcome(self, scale: Scale, results: Path | None = None) -> tuple[Any, ...]:
-        """Return the arguments of `values` and `draw`; what is in the folder is read from it."""
+        """Return the arguments of `values` and `draw`, read from the folder if present."""
         if self.compute is None:
             return ()
         file = None if results is None else results / f"{self.name}.json"
@@ -271,6 +271,6 @@ def row(
 
 
 def equality(what: str, ours: Any, formula: Any) -> Claim:
-    """Return the statement that values are those of a formula, but for rounding errors."""
+    """Return the statement that values equal a formula, up to rounding errors."""
     apart = float(np.abs(np.subtract(ours, formula)).max())
     return Claim(f"{what}, largest difference", apart, "<", ROUNDING)

@@ -56,7 +56,7 @@ def decomposition(K: int) -> Any:
 
 
 def degrees() -> Iterator[Claim]:
-    """Figure 2, of which the text states which terms are small, and which are none."""
+    """Check the statements about small and zero terms in figure 2."""
     random, best = decomposition(1), decomposition(7)
     yield Claim("K = 1, X5, smallest term", random[4].min(), ">", 0.05)
     means = random.mean(axis=1)

@@ -112,7 +112,7 @@ def candidates(fraction: float) -> str:
 
 
 def draw_mixed(figure: Any, result: Any) -> None:
-    """Draw the number of features found against that of trees."""
+    """Draw the number of features found against the number of trees."""
     at = np.linspace(0, result["trees"], 21)
     for panel, q in zip(figure.subplots(1, 2, sharey=True), (25, 50), strict=True):
         for line in result["rows"]:
@@ -177,7 +177,7 @@ def averaged(result: Any) -> dict[tuple[int, str, float], dict[str, Any]]:
 
 
 def madelon_values(result: Any) -> Iterator[Claim]:
-    """SRS is more accurate than RS; of AUPRC the slides state the same, which does not hold."""
+    """SRS is more accurate than RS; the same statement about AUPRC does not hold."""
     means = averaged(result)
     gains: dict[str, dict[tuple[int, str], float]] = {"auprc": {}, "accuracy": {}}
     for (p, tree, alpha), line in means.items():

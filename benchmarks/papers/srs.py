@@ -119,7 +119,7 @@ FULL = "explanation/experiments/srs.md#20-features-among-50000"
 
 
 def f1(scale: Scale) -> Any:
-    """F1 of what was found of 20 relevant features, against iterations."""
+    """Compute F1 of the found features, 20 of which are relevant, against iterations."""
     features = scale.of(200, 2000, 50_000)
     result = []
     for seed in range(scale.of(1, 1, 2)):
@@ -202,7 +202,7 @@ SPLITS = 50  # of the thesis
 
 
 def accuracies(scale: Scale) -> Any:
-    """Accuracies of every method on the same halves."""
+    """Compute the accuracies of all methods on common halves."""
     many = dict.fromkeys(accuracy.ITERATIONS, scale.of(20, 10_000))
     few = {q: scale.of(20, number, 10_000) for q, number in accuracy.ITERATIONS.items()}
     trees = scale.of(10, accuracy.TREES, 10_000)

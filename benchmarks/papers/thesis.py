@@ -478,7 +478,7 @@ def context_effects(seed: int, scale: Scale, sex: Any) -> Any:
 
 
 def tumor_forests(scale: Scale) -> Any:
-    """Means and deviations over forests of 1000 trees, and those of p-values over four of them."""
+    """Compute means and deviations over forests of 1000 trees, and of p-values over four."""
     sex = np.asarray(complete_patients()[2])
     tables, p_values = [], []
     for seed in range(scale.of(2, 20)):
@@ -558,7 +558,7 @@ def expression(folder: Path) -> tuple[Any, NDArray[Any]]:
 
 
 def interaction_values(result: Any) -> Iterator[Value | Claim]:
-    """The printed 49 and 26 of 992 links are about those of permuted subtypes."""
+    """The printed 49 and 26 of 992 links are close to the numbers for permuted subtypes."""
     for context, printed in (("Mesenchymal", "49"), ("Proneural", "26")):
         ours = result.get("thesis", {}).get(context, np.nan)
         needs = "" if "thesis" in result else SIGNALING

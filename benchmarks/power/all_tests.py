@@ -1,4 +1,4 @@
-"""What the tests find where some features matter, and what they take beside: one table.
+"""Power and false positives of all tests in problems with relevant features: one table.
 
 ``python -m benchmarks.power.all_tests --data-sets 20`` draws three problems from the same seeds for
 all methods of ``benchmarks.error_rates.calibration``, and prints the mean fraction of relevant
@@ -56,7 +56,7 @@ PROBLEMS: dict[str, Callable[[int], Problem]] = {
 
 
 def taken(method: Method, result: Any, names: tuple[str, ...]) -> NDArray[np.bool_]:
-    """Which features are taken at .05: by their own p-values, or by the rate of what is taken."""
+    """Return the features selected at .05, by single p-values or by an error rate."""
     if method.promise != "each":
         return np.isin(names, result.selected(LEVEL))
     return np.isin(names, result.selected(LEVEL, control="none"))

@@ -135,7 +135,7 @@ def categories(random: Generator, n: int) -> tuple[Any, FloatArray]:
 
 
 def with_holes(draw: Draw) -> Draw:
-    """The same problem with a tenth of the values missing."""
+    """Return a problem with a tenth of the values missing."""
 
     def drawn(random: Generator) -> Problem:
         whole = draw(random)
@@ -340,7 +340,7 @@ def compared(
 
 
 def best(results: Mapping[str, Result], level: float = 1.0) -> str | None:
-    """The valid method of others with the largest power, of those with a level up to this."""
+    """Return the most powerful valid other method with a level up to `level`."""
     others = {
         method: result.power
         for method, result in results.items()
@@ -350,7 +350,7 @@ def best(results: Mapping[str, Result], level: float = 1.0) -> str | None:
 
 
 def fraction(results: Mapping[str, Result], method: str | None) -> float:
-    """Power of what the default test finds, as a fraction of that of another method."""
+    """Return the power of the default test relative to another method."""
     power = results[method].power if method is not None else 0.0
     return results[OWN].power / power if power > 0 else np.inf
 
@@ -366,7 +366,7 @@ def print_powers(by_problem: Mapping[str, Mapping[str, Result]]) -> None:
 
 
 def print_fractions(by_problem: Mapping[str, Mapping[str, Result]]) -> list[str]:
-    """Print the default test beside the best valid methods, and return what misses the bar."""
+    """Print the default test beside the best valid methods, and return the missed bars."""
     missed = []
     print(f"\n| problem | {OWN} | best valid | fraction | best valid at .05 | fraction |")
     print("| --- |" + " --- |" * 5)

@@ -13,7 +13,7 @@ from duramen.support.arrays import FloatArray
 
 
 def statistics(problem: Problem, random: np.random.Generator) -> FloatArray:
-    """Absolute lasso coefficients of each feature minus those of its knockoff.
+    """Return absolute lasso coefficients of each feature less those of its knockoff.
 
     Levels of text become columns of 0 and 1, each class a response of its own, and survival the
     martingale residuals; the statistic of a feature is the sum over its columns and all responses.

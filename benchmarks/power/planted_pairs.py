@@ -59,7 +59,7 @@ def problem(kind: str, task: str, seed: int) -> tuple[Any, Any, set[tuple[int, i
 
 
 def area(scores: dict[tuple[int, int], float], planted: set[tuple[int, int]]) -> float:
-    """Average precision over all pairs; those without a score come last."""
+    """Return the average precision over all pairs; pairs without a score are last."""
     from sklearn.metrics import average_precision_score
 
     pairs = sorted(set(scores) | planted)

@@ -1,4 +1,4 @@
-"""Networks of cells: processor time a target of GENIE3, arboreto and rustscenic on the same counts.
+"""Networks of cells: processor time of a target in GENIE3, arboreto and rustscenic.
 
 ``python -m benchmarks.scale.cells`` draws counts of cells by genes, 93 % of them zero, in which
 each target depends on ten regulators, and infers the network by `genie3` on the sparse counts, by
@@ -59,7 +59,7 @@ def by_duramen(
 def by_arboreto(
     X: Any, names: list[str], n_regulators: int, targets: list[str], kind: str, **options: Any
 ) -> Any:
-    """Return the same of arrays or counts by the regressions of arboreto."""
+    """Return the weights of links by the regressions of arboreto."""
     core: Any = import_module("arboreto.core")
     settings = {**(core.SGBM_KWARGS if kind == "GBM" else core.RF_KWARGS), **options}
     dense = X.toarray() if sparse.issparse(X) else X
@@ -74,7 +74,7 @@ def by_arboreto(
 
 
 def by_rustscenic(X: Any, names: list[str], n_regulators: int, targets: list[str]) -> Any:
-    """Return the same by rustscenic, whose targets are all genes."""
+    """Return the weights of links by rustscenic, whose targets are all genes."""
     grn: Any = import_module("rustscenic.grn")
     links = grn.infer((X, names), names[:n_regulators], verbose=False)
     weights = np.zeros((n_regulators, len(targets)))

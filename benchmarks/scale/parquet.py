@@ -44,7 +44,7 @@ def write(path: Path, n_rows: int, n_columns: int) -> None:
 
 
 def child(source: str, store: str) -> None:
-    """Pack a file with default options, and print what it took."""
+    """Pack a file with default options, and print time and memory."""
     start = time.perf_counter()
     dm.pack(source, store)
     codes = sum(file.stat().st_size for file in Path(store).glob("codes.*"))

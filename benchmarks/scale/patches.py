@@ -34,7 +34,7 @@ def write(folder: Path, n_rows: int, n_columns: int, n_values: int) -> Path:
 
 
 def child(store: str, target: str, asked: str) -> None:
-    """Fit a forest, in a process of its own, and print what it took."""
+    """Fit a forest in a separate process, and print time and memory."""
     options = json.loads(asked)
     in_memory = options.pop("in_memory")
     table, y = dm.open_store(store), np.load(target)
@@ -60,7 +60,7 @@ def child(store: str, target: str, asked: str) -> None:
 
 
 def run(function: str, words: list[str]) -> str:
-    """Return what a function prints in a process of its own."""
+    """Run a function in a separate process, and return its output."""
     line = f"from benchmarks.scale.patches import {function}; {function}(*{words!r})"
     ran = subprocess.run([sys.executable, "-c", line], check=True, capture_output=True, text=True)
     return ran.stdout.strip()

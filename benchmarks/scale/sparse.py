@@ -40,7 +40,7 @@ def counts(n_cells: int, n_genes: int, density: float) -> Any:
 
 
 def target(X: Any, name: str) -> Any:
-    """Return what twenty genes and noise add up to; for classification, whether it is large."""
+    """Return the sum of twenty weighted genes and noise; for classification, a class of it."""
     random = np.random.default_rng(1)
     number = X[:, :20] @ random.normal(size=20) + 0.3 * random.normal(size=X.shape[0])
     return number if name.endswith("Regressor") else (number > np.median(number)).astype(int)

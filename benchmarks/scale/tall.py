@@ -36,7 +36,7 @@ def write(path: Path, n_rows: int, task: str) -> None:
 
 
 def main() -> None:
-    """Write the table, rank its columns, print what it took."""
+    """Write the table, rank its columns, and print time and memory."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.scale.tall", description=__doc__)
     parser.add_argument("--rows", type=int, default=2_000_000)
     parser.add_argument(

@@ -1,4 +1,4 @@
-"""Boruta: time beside boruta_py, and what is confirmed of noise.
+"""Boruta: time compared with boruta_py, and confirmed noise features.
 
     python -m benchmarks.selectors.boruta speed [--seeds 2] [--rounds 99]
     python -m benchmarks.selectors.boruta null [--data-sets 200]

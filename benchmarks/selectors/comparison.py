@@ -58,7 +58,7 @@ Noise = tuple[NDArray[np.float64], NDArray[Any]]
 
 
 def normal(seed: int, p: int, n: int = N) -> Noise:
-    """Normal features, two classes of as many rows."""
+    """Return normal features, and two classes of equal size."""
     random = np.random.default_rng(seed)
     return random.normal(size=(n, p)), random.permutation(np.arange(n) % 2)
 
@@ -187,7 +187,7 @@ def xor(seed: int, n: int = ROWS) -> Problem:
 
 
 def blocks(seed: int, n: int = ROWS) -> Problem:
-    """Six blocks of five features with correlations of .9; one of each of two blocks decides."""
+    """Six blocks of five features with correlations of .9; a feature of two blocks is relevant."""
     random = np.random.default_rng(seed)
     common = np.repeat(random.normal(size=(n, COLUMNS // 5)), 5, axis=1)
     X = np.sqrt(0.9) * common + np.sqrt(0.1) * random.normal(size=(n, COLUMNS))

@@ -1,4 +1,4 @@
-"""Coverage of the interval for the stability of selections, beside that of Nogueira et al.
+"""Coverage of the interval for the stability of selections, compared with Nogueira et al.
 
 ``python -m benchmarks.selectors.stability`` draws M selections from distributions whose stability
 is known: each feature by itself with a probability of its own, or the k features with the largest
@@ -90,7 +90,7 @@ def sources() -> list[Source]:
 
 
 def coverage(source: Source, count: int, repetitions: int, seed: int = 1) -> tuple[float, float]:
-    """Return the coverage of the interval, and that of the published one."""
+    """Return the coverage of the interval, and of the published interval."""
     random, z = np.random.default_rng(seed), float(stats.norm.ppf((1 + LEVEL) / 2))
     covered = []
     for _ in range(repetitions):

@@ -22,7 +22,7 @@ DESIGNS = ("independent", "autoregressive", "blocks", "nothing")
 
 
 def table(design: str, random: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Return rows, and the block of each feature that is associated with those of its block."""
+    """Return rows, and the block of each feature, which is correlated with its block."""
     noise = random.normal(size=(N, P))
     if design == "autoregressive":  # .9 between neighbors
         X = noise.copy()

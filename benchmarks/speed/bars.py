@@ -29,7 +29,7 @@ DEPENDENCIES = (
 
 @dataclass(frozen=True)
 class Bar:
-    """One measurement: ``limit`` is a ceiling, or a floor where ``at_least`` is set."""
+    """A measurement: ``limit`` is a ceiling, or a floor if ``at_least`` is set."""
 
     name: str
     measure: Callable[[], float]

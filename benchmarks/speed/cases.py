@@ -35,7 +35,7 @@ def regression(n_rows: int, n_columns: int) -> Data:
 
 
 def regression_correlated(n_rows: int, n_columns: int) -> Data:
-    """Numbers that depend on one of three columns that go together, and on one other."""
+    """Numbers that depend on one of three correlated columns, and on another column."""
     random = np.random.default_rng(7)
     X = random.normal(size=(n_rows, n_columns))
     X[:, 1:3] = X[:, :1] + 0.3 * X[:, 1:3]
@@ -61,7 +61,7 @@ def load(name: str) -> Data:
 
 @dataclass(frozen=True)
 class Case:
-    """One forest on one data set, equal settings on every side."""
+    """A forest on a data set, with equal settings on every side."""
 
     data: str
     forest: str
@@ -115,7 +115,7 @@ def forest_class(side: str, case: Case) -> Any:
 
 
 def fit(side: str, case: Case, n_trees: int, seed: int, n_jobs: int = 1) -> NDArray[np.float64]:
-    """What is timed: a whole fit, encoding included, and the importances."""
+    """Fit a model, encoding included, and return the importances; this is timed."""
     X, y = load(case.data)
     model = forest_class(side, case)(
         n_estimators=n_trees,

@@ -1,4 +1,4 @@
-"""Growth on worker processes: how it scales, and what kills cost.
+"""Growth on worker processes: scaling, and the cost of killed processes.
 
 ``python -m benchmarks.speed.cluster speed`` runs a permutation test on one worker process and on
 two, of a thread each, in interleaved pairs; on a machine with nothing else.
@@ -49,7 +49,7 @@ def workloads() -> dict[str, Callable[..., Any]]:
 
 
 def speed(pairs: int) -> int:
-    """Print how much faster two workers are than one."""
+    """Print the speedup of two workers over one."""
     from distributed import Client
 
     print("| work | one worker, s | two workers, s | ratio |\n| --- | --- | --- | --- |")
@@ -80,7 +80,7 @@ def started(folder: Path, *words: Any) -> subprocess.Popen[str]:
 
 
 def ranking(folder: Path, *words: Any) -> subprocess.Popen[str]:
-    """Start the ranking, which keeps each job that is done."""
+    """Start the ranking, which saves each finished job."""
     return started(folder, sys.executable, "-c", KEEPING, *LINE.split(), *words)
 
 
@@ -147,7 +147,7 @@ def kills(number: int) -> int:
 
 
 def main() -> int:
-    """Run what is asked for."""
+    """Run the benchmark named on the command line."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.speed.cluster", description=__doc__)
     parser.add_argument("what", choices=("speed", "kills"))
     parser.add_argument("--pairs", type=int, default=3, help="rounds of speed")

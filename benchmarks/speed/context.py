@@ -39,7 +39,7 @@ def seconds_of_context(n_permutations: int) -> float:
 
 
 def seconds_of_exact() -> float:
-    """The same for infinitely many trees, without p-values."""
+    """Return the time for infinitely many trees, without p-values."""
     import duramen as dm
 
     findings, site = primary_tumor()

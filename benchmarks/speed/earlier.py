@@ -22,7 +22,7 @@ CRITERIA = {"entropy": 2, "gini": 2, "variance": 10}  # values of the target
 
 
 def operations(inputs: Path, own: Path) -> dict[str, pairs.Operation]:
-    """What is timed: fits, importances of infinitely many trees, and tests."""
+    """Return the timed operations: fits, importances of infinitely many trees, and tests."""
     import duramen as dm
 
     random = np.random.default_rng(0)

@@ -64,7 +64,7 @@ def _search(store: Path, out: Path) -> Operation:
 
 
 def operations(inputs: Path, own: Path) -> dict[str, Operation]:
-    """What is timed, by name; stores and archives are made in `own` by the version that runs."""
+    """Return the timed operations by name; the running version makes its files in `own`."""
     import duramen as dm
     from duramen.forests import Forest
     from duramen.io import read_table

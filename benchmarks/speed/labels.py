@@ -22,7 +22,7 @@ CLASSES = ("adenoma", "benign", "carcinoma", "dysplasia")
 
 
 def operations(inputs: Path, own: Path) -> dict[str, pairs.Operation]:
-    """What is timed: a test for each kind of target."""
+    """Return the timed operations: a test for each kind of target."""
     import pandas as pd
     import pyarrow as pa
 

@@ -46,7 +46,7 @@ def primary_tumor() -> Table:
 def seconds(
     table: Callable[[], Table], *, weighted: bool = False, n_jobs: int = 2, **options: Any
 ) -> Callable[[], float]:
-    """Return what measures the importances, the estimate beforehand included."""
+    """Return a function that times the importances with the preceding estimate."""
 
     def measure() -> float:
         X, y = table()
@@ -82,7 +82,7 @@ def importances_by_dit(X: NDArray[Any], y: NDArray[Any]) -> NDArray[np.float64]:
 
 
 def ratio_to_dit(p: int) -> Callable[[], float]:
-    """Return what measures both in one run, on one thread, and sees to it that they agree."""
+    """Return a function that times both programs on one thread, and checks their agreement."""
 
     def measure() -> float:
         X, y = drawn(132, p, 2, 2)

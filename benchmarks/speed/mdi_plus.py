@@ -29,7 +29,7 @@ def problem(n: int, p: int, task: str) -> tuple[Any, Any]:
 
 
 def stand_in(tree: Any) -> Any:
-    """Return what the transformer of the authors' code reads of a tree of scikit-learn."""
+    """Return the attributes of a scikit-learn tree that the authors' code reads."""
     inner = tree.feature >= 0
     left = np.where(inner, tree.child, -1)
     read = SimpleNamespace(

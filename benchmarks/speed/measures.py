@@ -1,4 +1,4 @@
-"""The importance measures: whole runs, growth included, against what users have today.
+"""The importance measures: whole runs, growth included, against other packages.
 
 ``python -m benchmarks.speed.measures`` prints each measurement with its bar; exit status 1 where
 one is missed. scikit-learn's ``permutation_importance`` is timed here, in interleaved pairs and on
@@ -40,7 +40,7 @@ def leukemia_mda(random_state: int = 0) -> NDArray[np.float64]:
 
 
 def against_scikit_learn() -> float:
-    """The ratio of a whole run of scikit-learn's to one of duramen's, medians of pairs."""
+    """Return the ratio of the times of scikit-learn and duramen, as medians of pairs."""
     from sklearn.ensemble import RandomForestClassifier
     from sklearn.inspection import permutation_importance
 

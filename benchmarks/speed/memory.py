@@ -28,7 +28,7 @@ class Memory:
 
 
 def of_fit(side: str, case: cases.Case, n_trees: int) -> Memory:
-    """Measure in a fresh process, which gets the data from a file and makes none itself."""
+    """Measure a fit in a fresh process, which reads the data from a file."""
     X, y = cases.load(case.data)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "data.npz"

@@ -1,4 +1,4 @@
-"""Two versions of the package timed in pairs: each runs an operation right after the other.
+"""Two versions of the package timed in pairs of successive operations.
 
 Processor time of one process differs from that of another by more than most changes do: pages that
 an allocator keeps or gives back, where code and data happen to lie. So several pairs of processes
@@ -29,7 +29,7 @@ Operation = Callable[[], Any]
 
 
 def use(src: Path) -> None:
-    """Import the package from the folder `src`, whatever is installed.
+    """Import the package from the folder `src`, even if another version is installed.
 
     Raises
     ------

@@ -28,7 +28,7 @@ CLOCKS: dict[str, Callable[[], float]] = {"wall": time.perf_counter, "cpu": time
 
 @dataclass(frozen=True)
 class Plan:
-    """How hard to measure."""
+    """Effort of the measurement."""
 
     rounds: int
     scale: float
@@ -40,7 +40,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class Row:
-    """What came out for one case; seconds a whole fit, bytes."""
+    """Results of a case: seconds of a whole fit, and bytes."""
 
     case: str
     bar: float
@@ -151,7 +151,7 @@ def mebibytes(measured: memory.Memory | None) -> str:
 
 
 def conditions(plan: Plan, ranger_version: str | None) -> list[str]:
-    """What was measured, on what; a ratio without this says little."""
+    """Return lines on the versions and the machine of the measurement."""
     versions = [f"{p} {importlib.metadata.version(p)}" for p in ("duramen", "scikit-learn")]
     versions += [f"ranger {ranger_version}"] if plan.ranger else []
     lines = [

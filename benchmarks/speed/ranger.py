@@ -26,7 +26,7 @@ def version() -> str | None:
 
 
 def seconds(case: cases.Case, n_trees: int, seed: int) -> float:
-    """One timed fit, after a warm-up, in a process of its own."""
+    """Time a fit after a warm-up in a separate process."""
     X, y = cases.load(case.data)
     target = y if case.regression else np.unique(y, return_inverse=True)[1]
     k = case.max_features(X.shape[1])
@@ -42,7 +42,7 @@ def seconds_of(
     regression: bool,
     seed: int,
 ) -> float:
-    """The same of a table of shape (n, p), and a target of codes of classes, or of numbers."""
+    """Time a fit on a table of shape (n, p) with a target of class codes or numbers."""
     with tempfile.TemporaryDirectory() as folder:
         table, labels = Path(folder) / "X.bin", Path(folder) / "y.bin"
         X.ravel(order="F").tofile(table)

@@ -1,4 +1,4 @@
-"""Many forests on permuted labels, whole runs, against what users have today.
+"""Many forests on permuted labels: whole runs, against other packages.
 
 ``python -m benchmarks.speed.significance`` prints each measurement with its bar; exit status 1
 where one is missed. ranger's time was measured once on such a machine (two processors).

@@ -48,7 +48,7 @@ def data_sets() -> dict[str, Data]:
 
 
 def own(seed: int, **more: Any) -> Any:
-    """Make a forest of duramen; constant features count among those drawn, as for the peer."""
+    """Make a forest of duramen that counts constant features as candidates, as the peer does."""
     import duramen as dm
 
     same = {**SETTINGS, "count_constant_features": True, **more}
@@ -63,7 +63,7 @@ def peer(seed: int, **more: Any) -> Any:
 
 
 def concordances(make: Any, X: NDArray[np.float64], y: NDArray[Any]) -> NDArray[np.float64]:
-    """Return the concordance in every fold of every repetition; the folds are the same for all."""
+    """Return the concordance in every fold of every repetition; all models share the folds."""
     from sklearn.model_selection import StratifiedKFold
 
     events = y[y.dtype.names[0]]
@@ -81,7 +81,7 @@ def seconds(make: Any, X: NDArray[np.float64], y: NDArray[Any], seed: int) -> fl
 
 
 def compare(name: str, X: NDArray[np.float64], y: NDArray[Any]) -> bool:
-    """Print how the forests compare on a data set; return whether the bars hold."""
+    """Compare the forests on a data set; print a row and return whether the bars hold."""
     ours, theirs = concordances(own, X, y), concordances(peer, X, y)
     error = np.std(ours - theirs, ddof=1) / np.sqrt(len(ours))
     pairs = [(seconds(own, X, y, k), seconds(peer, X, y, k)) for k in range(ROUNDS)]

@@ -1,1 +1,1 @@
-"""What sequential random subspace does on the problems of the papers, and on real data."""
+"""Sequential random subspace on the problems of the papers and on real data."""

@@ -131,7 +131,7 @@ def show(results: list[dict[str, Any]]) -> None:
 
 
 def versus(method: str, other: str, sets: list[list[dict[str, Any]]]) -> str:
-    """On how many sets one method is better, not different, and worse."""
+    """Count the sets on which a method is better, not different, and worse."""
     if method == other:
         return ""
     counts = {1: 0, 0: 0, -1: 0}

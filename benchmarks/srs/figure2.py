@@ -1,4 +1,4 @@
-"""Figure 2 of the SRS paper: what is found among 50,000 features, 20 of them relevant.
+"""Figure 2 of the SRS paper: found features among 50,000 features, 20 of them relevant.
 
 ``python -m benchmarks.srs.figure2 --out DIR`` searches problems like Madelon (2000 rows), one a
 seed, with q = 250 and 2500 features a tree and alpha = 0, .5 and 1, by the tests "decoy" and

@@ -72,7 +72,7 @@ def search(path: str, split: int, p: int, alpha: float, iterations: int) -> dict
 def staged(
     model: Any, X: NDArray[Any], y: NDArray[Any], relevant: NDArray[np.bool_], every: int
 ) -> dict[str, Any]:
-    """Return area and accuracy of a fitted search after every so many iterations."""
+    """Return area and accuracy of a fitted search after every `every` iterations."""
     forest, columns = model.forest_, model.forest_columns_
     test = tasks.rows_of(model, X[LEARN:])
     areas, accuracies = [], []

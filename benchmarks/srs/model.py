@@ -65,7 +65,7 @@ ROUNDS = (1, 2, 4, 8, 16, 32, 64)
 
 @dataclass(frozen=True)
 class Positive:
-    """On the distribution itself whatever has an importance is relevant."""
+    """Test on the distribution: every feature with a positive importance is relevant."""
 
     n_probes: ClassVar[int] = 0
     decoy: ClassVar[bool] = False
@@ -112,7 +112,7 @@ def searched(
     course = SubspaceSearch(grower, search, test)
 
     def ready(trees: list[dict[str, NDArray[Any]]]) -> int:
-        """Return how many trees can be grown now: no more once all relevant features are found."""
+        """Return the number of trees to grow now: none after all relevant features are found."""
         until = course.ready(trees)
         return len(trees) if course.member[:r].all() else until
 
@@ -124,7 +124,7 @@ def searched(
 
 
 def trees_until_found(*arguments: Any) -> int:
-    """As `searched` takes: the number of trees."""
+    """Return the number of trees of a search; the arguments are those of `searched`."""
     return len(searched(*arguments).sizes)
 
 

@@ -31,7 +31,7 @@ def parser(name: str, description: str | None) -> argparse.ArgumentParser:
 def run(
     work: Callable[..., Task], tasks: Iterable[Task], file_of_tasks: Path, processes: int
 ) -> list[Task]:
-    """Give what ``work(**task)`` gave for each task, with the task itself.
+    """Return the results of ``work(**task)``, each joined with its task.
 
     Tasks whose result is in the file `kept` are not run again.
     """
