@@ -33,7 +33,7 @@ def run(
 ) -> list[Task]:
     """Return the results of ``work(**task)``, each joined with its task.
 
-    Tasks whose result is in the file `kept` are not run again.
+    Tasks whose result is in `file_of_tasks` are not run again.
     """
     done = read(file_of_tasks)
     wanted = [task for task in tasks if _key(task) not in done]
