@@ -36,7 +36,7 @@ class LogTable {
     }
   }
   bool empty() const { return grid_.empty(); }
-  // The same for n = 0..total alone, on the same grid.
+  // The table for n = 0..total alone, on the same grid.
   LogTable up_to(std::size_t total) const {
     LogTable first;
     first.step_ = step_;
@@ -47,7 +47,7 @@ class LogTable {
   }
   double grid(std::int32_t n) const { return grid_[static_cast<std::size_t>(n)]; }
   double exact(std::int32_t n) const { return exact_[static_cast<std::size_t>(n)]; }
-  // Bits of so many steps.
+  // Bits of a number of steps.
   double bits(double steps) const { return steps / step_; }
 
  private:

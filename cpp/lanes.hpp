@@ -1,5 +1,5 @@
 // The few operations on whole lanes of bytes that compilers do not find by themselves. Both forms
-// compute the same whole numbers.
+// compute equal whole numbers.
 #pragma once
 
 #include <algorithm>

@@ -35,7 +35,7 @@ inline void use_large_pages([[maybe_unused]] void* data, [[maybe_unused]] std::s
 #endif
 }
 
-// Asks the system to move what is written already into large pages.
+// Asks the system to move written memory into large pages.
 inline void move_to_large_pages([[maybe_unused]] void* data, [[maybe_unused]] std::size_t n_bytes) {
 #if defined(__linux__) && defined(MADV_HUGEPAGE)
   advise(data, n_bytes, kCollapse);

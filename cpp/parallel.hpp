@@ -1,4 +1,4 @@
-// Running the same work on several threads, errors brought home.
+// Work on several threads; errors are rethrown in the calling thread.
 #pragma once
 
 #include <functional>

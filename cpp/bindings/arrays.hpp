@@ -1,4 +1,4 @@
-// Python arrays as what the kernel reads, and back.
+// Conversion of Python arrays to spans of the kernel, and back.
 #pragma once
 
 #include <nanobind/nanobind.h>

@@ -210,7 +210,7 @@ TreeArrays grow_guided(const Table& table, const Target& target, const Weights& 
   return arrays_of(grown(problem, trees, n_threads, progress), problem);
 }
 
-// What trees that are grown on tables of their own share (patches.hpp); keeps what it refers to.
+// Common data of trees that are grown on separate tables (patches.hpp); keeps its references.
 struct Patches {
   Target target;
   Weights weights;

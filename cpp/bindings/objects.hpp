@@ -153,7 +153,7 @@ class BagGroups {
   std::uint32_t count_ = 0;
 };
 
-// From what the bags of a forest's trees are drawn again, or the draws themselves.
+// Seed and settings that draw the bags of a forest's trees again, or the draws themselves.
 struct Bag {
   std::uint32_t row_samples;
   bool bootstrap;
@@ -163,7 +163,7 @@ struct Bag {
   BagGroups groups;
   std::optional<Matrix<std::uint32_t>> drawn;  // tree by draw
 
-  // For so many trees of the forest, from tree `begin` on, and so many rows.
+  // For a number of trees of the forest, from tree `begin` on, and a number of rows.
   duramen::Settings settings(std::size_t n_trees, std::size_t n_rows,
                              std::uint64_t begin = 0) const {
     duramen::Settings settings;

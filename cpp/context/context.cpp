@@ -18,7 +18,7 @@ namespace {
 // Trees that are laid out at a time, in rows at nodes.
 constexpr std::size_t kLargestLayout = std::size_t{1} << 22;
 
-// The value of every row under permutation r of those asked for.
+// The value of every row under permutation r of the requested permutations.
 void permute(const Contexts& contexts, std::size_t r, std::vector<std::uint32_t>& codes,
              std::size_t n_rows) {
   const std::uint32_t* from = contexts.codes + (contexts.drawn ? r * n_rows : 0);
@@ -63,7 +63,7 @@ std::vector<Whole> whole_nodes(const Layout& layout, const Truth& truth, std::si
   return whole;
 }
 
-// Adds up what the nodes give for the permutations of one batch after another.
+// Sums the terms of the nodes for the permutations, batch by batch.
 template <class Count>
 class Walk {
  public:
@@ -127,7 +127,7 @@ class Walk {
   NodeTally<Count> tally_;
 };
 
-// Spreads what the lanes of a batch hold over the permutations from `first` on.
+// Spreads the lanes of a batch over the permutations from `first` on.
 void spread(const std::vector<Lanes<double>>& lanes, double scale, std::size_t first,
             std::size_t n_lanes, std::vector<double>& out) {
   for (std::size_t lane = 0; lane < n_lanes; ++lane) {

@@ -18,7 +18,7 @@ struct Contexts {
   const std::uint32_t* codes = nullptr;  // context of every row; permutation by row where `drawn`
   std::uint32_t count = 0;               // number of contexts
   bool empty_is_zero = false;            // a node without rows of a context: decrease 0, or skipped
-  const double* levels = nullptr;  // node: what its decrease by the context weighs in `relevance`
+  const double* levels = nullptr;  // node: weight of its decrease by the context in `relevance`
   std::uint64_t seed = 0;          // of the permutations
   std::uint64_t first = 0;         // number of the first permutation; 0 leaves all in place
   std::size_t n_permutations = 1;
@@ -29,7 +29,7 @@ struct Contexts {
 // Means over the trees of sums over nodes, each weighed by its fraction of the rows.
 struct ContextEffects {
   std::vector<double> absolute;     // permutation by context by column
-  std::vector<double> difference;   // the same without the absolute value
+  std::vector<double> difference;   // the effect without the absolute value
   std::vector<double> conditional;  // decrease among the rows of the context
   std::vector<double> overall;      // permutation by column: less the mean over the contexts
   std::vector<double> relevance;    // permutation: decrease by the context itself

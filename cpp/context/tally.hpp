@@ -105,7 +105,7 @@ class NodeTally {
     }
   }
 
-  // The count of the last context is what the others leave of all rows.
+  // The count of the last context is the number of rows less the other counts.
   void rest_of(std::uint32_t n_rows, Lanes<Count>* counts) const {
     Lanes<Count>& last = counts[last_];
     last.fill(static_cast<Count>(n_rows));
@@ -142,7 +142,7 @@ class NodeTally {
     for (std::size_t c = 0; c < n_contexts_; ++c) end_child(c);
   }
 
-  // Whether counts of so many rows have terms other than 0.
+  // Whether counts of a number of rows have terms other than 0.
   bool needed(std::uint32_t n_rows) const { return n_rows > zero_up_to_; }
 
   // Counts of a run into cell_, but for the last context.
@@ -156,7 +156,7 @@ class NodeTally {
     }
   }
 
-  // f(n) for the entropy, n^2 for Gini, context by context, of counts of so many rows.
+  // f(n) for the entropy, n^2 for Gini, by context, of counts of a number of rows.
   void add_terms(const Lanes<Count>* counts, std::uint32_t n_rows,
                  std::vector<Lanes<double>>& sums) const {
     if (!needed(n_rows)) return;

@@ -65,7 +65,7 @@ class Depression {
   std::vector<std::uint32_t> last_;
 };
 
-// Sets to 0 what has decayed: arithmetic on numbers below the normal range takes a hundred cycles.
+// Sets decayed values to 0: arithmetic on numbers below the normal range takes a hundred cycles.
 void clear_faded(std::vector<double>& values) {
   constexpr double kFaded = 1e-30;
   for (double& value : values) value = std::abs(value) < kFaded ? 0.0 : value;

@@ -21,7 +21,7 @@ class Digest {
     for (std::size_t k = 0; k < kLanes; ++k) lanes_[k] = mix(k + 1);
   }
 
-  // The bytes that follow those before.
+  // Appends bytes.
   void add(const char* bytes, std::size_t size) {
     std::size_t at = 0;
     if (size_ % kBytes != 0) {

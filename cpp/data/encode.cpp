@@ -342,7 +342,7 @@ std::ptrdiff_t Encoder::add(std::span<const ColumnView> columns,
   for (unsigned t = 1; t < n_threads; ++t) {
     try {
       helpers.emplace_back(work, t);
-    } catch (...) {  // the system has no more threads to give: go on with those there are
+    } catch (...) {  // the system refuses further threads: go on with the started ones
       meeting.arrive_and_drop();
     }
   }

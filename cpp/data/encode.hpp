@@ -120,7 +120,7 @@ class Encoder {
   Buffer<std::uint16_t> entries16;  //
   Buffer<std::uint32_t> entries32;  //
   Buffer<std::uint8_t> width;       // (k,)
-  Buffer<std::int64_t> begin;       // (k,) where those of a column begin
+  Buffer<std::int64_t> begin;       // (k,) first entry of each column
   Buffer<std::uint32_t> frequent;   // (k,)
   Buffer<double> values;            // distinct values, column after column
   Buffer<std::int64_t> offsets;     // (p + 1,) where each column's values begin

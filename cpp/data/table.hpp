@@ -17,7 +17,7 @@ enum class Kind : std::uint8_t { numeric = 0, ordinal = 1, nominal = 2 };
 struct SparseColumns {
   static constexpr std::size_t kWord = 64;
 
-  // What the first forest derives from the columns, for those that follow.
+  // Data that the first forest derives from the columns, for later forests.
   struct Derived {
     std::mutex guard;
     std::shared_ptr<const void> rows;
@@ -116,7 +116,7 @@ struct Table {
     return false;
   }
 
-  // Calls visit(codes) with what gives the code of a row: a pointer, or SparseCodes.
+  // Calls visit(codes) with the codes of the rows: a pointer, or SparseCodes.
   template <class Visitor>
   void visit_column(std::size_t j, Visitor&& visit) const {
     if (is_sparse(j)) {

@@ -1,4 +1,4 @@
-// Quantities summed over a grown forest, always in the same order.
+// Quantities summed over a grown forest in a fixed order.
 #pragma once
 
 #include <cstddef>

@@ -16,7 +16,7 @@ template <class Rows>
 void apply(const ForestView& forest, const Rows& rows, std::size_t n_rows, unsigned n_threads,
            const Monitor& monitor, const OutOfBagRows* out_of_bag, std::int32_t* leaves);
 
-// Mean over the trees of what the leaves hold, row by value; summed in the order of the trees.
+// Mean over the trees of the values of the leaves, row by value; summed in tree order.
 template <class Rows>
 void predict(const ForestView& forest, const Rows& rows, std::size_t n_rows, unsigned n_threads,
              const Monitor& monitor, double* out);

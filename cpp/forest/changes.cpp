@@ -42,7 +42,7 @@ class RowWeights {
   double total_ = 1.0;
 };
 
-// Walks of some rows down one tree, side by side where their codes are at hand.
+// Walks of some rows down one tree, side by side if their codes are in memory.
 template <class Rows>
 class Paths {
  public:

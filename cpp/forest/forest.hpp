@@ -26,7 +26,7 @@ struct Trees {
   std::vector<double> impurity;
   std::vector<std::uint32_t> pool;  // bit sets and multiway code maps
   std::vector<double> leaf_values;  // leaf by value
-  std::vector<double> excess;  // tree by column, what it got beyond its decoy; empty without decoys
+  std::vector<double> excess;  // tree by column: importance less its decoy; empty without decoys
 };
 
 // A forest in Python's arrays.

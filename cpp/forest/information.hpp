@@ -1,4 +1,4 @@
-// Information that rows show in the splits of trees, beyond what they would show by chance.
+// Information of rows in the splits of trees, in excess of its expectation by chance.
 #pragma once
 
 #include <cstddef>

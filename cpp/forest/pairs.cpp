@@ -13,7 +13,7 @@
 namespace duramen {
 namespace {
 
-// The columns at a node: what is known of each, and how probably it was drawn above the split.
+// The columns at a node: the state of each, and its probability to be drawn above the split.
 struct Columns {
   std::vector<std::uint8_t> constant;  // at the node, without a split on it above
   std::vector<double> drawn;           // 1 where a node above splits on it
@@ -165,7 +165,7 @@ class TreeWalk {
 
   const CodeRows& rows_;
   const std::vector<std::uint32_t>& columns_;
-  std::vector<std::int32_t> slot_;  // of a column among those asked for
+  std::vector<std::int32_t> slot_;  // of a column among the requested ones
   std::vector<double> pairs_;       // of this tree: column of the node, other column
   std::vector<std::uint32_t> order_, scratch_, sides_, path_, sorted_;
   std::vector<std::size_t> starts_, places_;

@@ -50,7 +50,7 @@ class Pruner {
     }
   }
 
-  // Prunes link after link; what it fills are the entries of the nodes of the tree.
+  // Prunes link after link; fills the entries of the nodes of the tree.
   void prune(double* alpha, double* increase, std::int64_t* fewer_leaves) {
     double last = 0.0;
     while (!links_.empty()) {

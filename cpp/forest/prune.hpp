@@ -14,7 +14,7 @@ struct WeakestLinks {
   std::vector<double> alpha;
   // What the impurity of the leaves grows by then, as a fraction of the weight of the tree.
   std::vector<double> increase;
-  std::vector<std::int64_t> fewer;  // by so many leaves
+  std::vector<std::int64_t> fewer;  // reduction of the number of leaves
 };
 
 // With R(t) the impurity of node t times its fraction of the weight, and R_t the sum over the

@@ -23,7 +23,7 @@
 namespace duramen {
 
 // kWords: words of 64 rows.
-// Terms: those of the criterion (criteria/criteria.hpp).
+// Terms: terms of the criterion (criteria/criteria.hpp).
 template <std::size_t kWords, class Terms>
 class BitGrower final : public TreeGrower {
  public:

@@ -9,7 +9,7 @@
 
 namespace duramen {
 
-// Whether it can grow these trees; they are the same as those of the other growers.
+// Whether it can grow these trees, which equal the trees of the other growers.
 bool bits_suit(const Problem& problem);
 
 Trees grow_bits(const GrowthOrder& order, const Working<std::uint8_t>& working);

@@ -156,7 +156,7 @@ class DecoyContest {
   struct Use {
     std::uint32_t column;
     bool missing_first, ordered;
-    T limit;  // what is up to it goes to child 0
+    T limit;  // codes up to it go to child 0
     double first_fraction;
   };
   // What is left of a decoy and a column at the node.
@@ -185,7 +185,7 @@ class DecoyContest {
     return problem_.decoys.cycle[first_[row] + (place_[row] + steps) % size_[row]];
   }
 
-  // Walks up from the node for what is left of the decoys and columns that were chosen above it.
+  // Walks up from the node for the remaining values of decoys and columns chosen above it.
   void look_up() {
     ++visit_;
     above_.clear();
@@ -219,7 +219,7 @@ class DecoyContest {
     at.missing = at.missing && use.missing_first == first;
   }
 
-  // Whether values run out: where nearly all are distinct, others are as good as those left.
+  // Whether values run out; if nearly all are distinct, other values are as good as the rest.
   bool few_values(std::uint32_t column) const {
     return table_.n_values(column) <= table_.n_rows / 2;
   }
@@ -281,7 +281,7 @@ class DecoyContest {
       later_rows_[i] = row;
       (suits ? taken_ : without_).push_back(i);
     }
-    // Few values are left: some rows repeat those of others.
+    // Few values are left: some rows repeat values of other rows.
     for (std::size_t k = 0; k < without_.size() && !taken_.empty(); ++k) {
       later_rows_[without_[k]] = later_rows_[taken_[k % taken_.size()]];
     }

@@ -199,7 +199,7 @@ class Grower final : public TreeGrower {
     const std::uint32_t column = static_cast<std::uint32_t>(best.feature);
     bounds.clear();
     bounds.push_back(range.start);
-    // With one candidate the groups of its codes are still at hand.
+    // With one candidate the groups of its codes are still in memory.
     const bool grouped = best.family == Family::multiway && settings_.max_features == 1;
     const bool gathers = best.family != Family::multiway && !ordered_.in_order();
     const T* codes = gathers ? ordered_.gather(column, rows, n) : nullptr;
@@ -296,7 +296,7 @@ class Grower final : public TreeGrower {
   const Problem& problem_;
   const Table& table_;
   const Settings& settings_;
-  Node node_;  // the one at hand
+  Node node_;  // the current node
   TreeRows<Weight> rows_;
   Search<T, Node> search_;
   Evaluator<T, Node>& splits_;

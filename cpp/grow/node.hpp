@@ -15,7 +15,7 @@
 //   gain(score), gains(score)  what a split with a score takes off it, and whether that is more
 //                              than roundings
 //   tolerance(score)           how far apart two scores must be for one to be better
-//   largest_score(settings)    what no split scores above
+//   largest_score(settings)    an upper bound of the score of a split
 //   append_leaf_values(values) the prediction of the node, should it be a leaf
 // Scores come from sums over the rows of the children: by class, with the terms of a criterion
 // (n_groups, starts, groups, totals, with_terms), or of moments (moments, sum, join). A node with
@@ -41,7 +41,7 @@ namespace duramen {
 
 constexpr std::size_t kPadding = 64;  // entries that may be read beyond the rows of a node
 
-// The most children that a split of a node with so many rows can have.
+// The largest number of children of a split of a node with a number of rows.
 inline std::uint32_t most_children(const Problem& problem, std::uint32_t n_rows) {
   return problem.settings.splits == Family::multiway ? std::min(problem.most_codes, n_rows) : 2;
 }
@@ -76,7 +76,7 @@ concept ScoresRows = requires { Node::kScoresRows; };
 struct Children {
   std::size_t count = 0;
   double weighted_impurity = 0.0;
-  double weighted_entropy = 0.0;  // classification: bits, whatever the criterion
+  double weighted_entropy = 0.0;  // classification: bits, for any criterion
 };
 
 // Classification. The rows of a node are sorted by class, so that a class is a segment.
@@ -467,7 +467,7 @@ class MomentNode {
   std::uint32_t n_ = 0;
   W weight_{0};
   double sum_ = 0.0, mean_ = 0.0, impurity_ = 0.0;
-  double tolerance_ = 0.0;  // what real weights add
+  double tolerance_ = 0.0;  // rounding error of fractional weights
   NodeSize size_;
   bool pure_ = true;
   std::vector<W> weights_;

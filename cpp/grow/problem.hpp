@@ -37,7 +37,7 @@ struct Outcomes {
 
 // Decoys of the columns (decoys.hpp), if there is a cycle.
 struct Decoys {
-  const std::uint32_t* cycle = nullptr;  // all rows; the decoy's values are those of the next ones
+  const std::uint32_t* cycle = nullptr;  // all rows; the decoy has the value of the next row
   const std::uint32_t* bounds =
       nullptr;               // first place of each stratum in it, and the number of rows
   std::size_t n_strata = 0;  // the last row of a stratum is followed by its first
@@ -77,7 +77,7 @@ struct Problem {
   Guidance guidance;
   Monitor* monitor = nullptr;
 
-  // Fills what is derived from the public fields.
+  // Fills the fields that are derived from the public fields.
   void prepare();
   void note_codes();
   void order_rows();

@@ -1,4 +1,4 @@
-// The tree at hand: its nodes one by one, appended array by array once it is whole.
+// The current tree: its nodes one by one, appended array by array when it is complete.
 #pragma once
 
 #include <algorithm>
@@ -97,7 +97,7 @@ class Recorder {
     if (length > 1 || (split.real_cut && !split.placed)) pending_.push_back({id, length});
   }
 
-  // Appends the tree to what start_tree was given.
+  // Appends the tree to the arrays passed to start_tree.
   void finish_tree();
 
  private:

@@ -5,7 +5,7 @@
 
 namespace duramen {
 
-// The node at hand, as the bounds see it.
+// Data of the current node for the bounds.
 struct NodeSize {
   double n_rows = 0.0;
   double weight = 0.0;

@@ -27,7 +27,7 @@
 
 namespace duramen {
 
-// A variant of those of the types that are not void.
+// A variant of the types that are not void.
 template <class Variant, class... Rest>
 struct VariantOf {
   using type = Variant;

@@ -30,7 +30,7 @@ struct Settings {
   std::uint32_t max_leaf_nodes = 0;     // 0: no limit
   double stop_alpha = 1.0;              // 1: no node test
   std::uint32_t stop_permutations = 0;  // of the node test; 0: the chi-square test
-  std::uint32_t n_best_splits = 1;      // one of so many is taken at random
+  std::uint32_t n_best_splits = 1;      // one of this many best splits is drawn
   bool feature_first = false;           // PERT: draws the column before the two rows
   bool bootstrap = false;
   std::uint32_t row_samples = 0;     // 0: all rows, or groups

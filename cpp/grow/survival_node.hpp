@@ -153,7 +153,7 @@ class SurvivalNode {
       for (std::uint32_t k = node_.before_[i] + 1; k <= node_.last_[i]; ++k) first_[k] += weight;
     }
     double variance() const {
-      double sums[kLanes] = {};  // in a fixed order, whatever the processor
+      double sums[kLanes] = {};  // in a fixed order on every processor
       const double* step = node_.step_.data();
       const double* at_risk = node_.at_risk_.data();
       for (std::size_t k = 0; k < first_.size(); k += kLanes) {
@@ -265,7 +265,7 @@ class SurvivalNode {
   std::uint32_t n_ = 0;
   Weight weight_ = 0;
   std::size_t n_times_ = 0;  // distinct event times of the node, numbered from 1
-  double spread_ = 0.0;      // what the variance is measured by
+  double spread_ = 0.0;      // scale of the variance
   std::vector<Weight> weights_;
   // Of every row, the event times between which it is at risk: after the first, up to the last.
   std::vector<std::uint32_t> before_, last_;

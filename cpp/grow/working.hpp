@@ -157,7 +157,7 @@ class Working {
   // Where T is float, some of the values of each column; null elsewhere.
   const ValueSamples* samples() const { return samples_ ? &*samples_ : nullptr; }
 
-  // Whether the values of a column of a dense table are those in single precision.
+  // Whether a column of a dense table has its values in single precision.
   bool exact(std::size_t j) const { return exact_[j] != 0; }
   // Whether different values of a column are equal in single precision.
   bool collides(std::size_t j) const { return collides_[j] != 0; }
@@ -191,7 +191,7 @@ class Working {
       entries.prefetch(line);
     }
   }
-  // Asks for what is read of a column at any node.
+  // Prefetches the data of a column that every node reads.
   void prefetch_look(std::size_t j) const { prefetch_line(looks_.data() + j); }
 
  private:

@@ -54,7 +54,7 @@ class Walker {
     start();
   }
 
-  // The work at the cells of a set, without what comes below.
+  // The work at the cells of a set, without the sets below.
   double probe(const Task& task) {
     probing_ = true;
     work_ = 0.0;
@@ -63,7 +63,7 @@ class Walker {
   }
   double all_work() const { return all_work_; }
 
-  // Adds what pairs with rows `begin` .. `end` - 1, by class, score by themselves.
+  // Adds the scores of pairs with rows `begin` .. `end` - 1, by class.
   template <class PairScore>
   void add_pairs(std::size_t begin, std::size_t end, PairScore&& score);
 
@@ -225,8 +225,8 @@ class Walker {
   std::deque<Rows> packed_;  // tables of fewer rows, one inside the other
   std::size_t n_packed_ = 0;
   std::vector<std::uint32_t> path_;               // the features that made the cell
-  std::vector<std::uint32_t> free_;               // those that do not divide it
-  std::vector<std::vector<std::uint32_t>> open_;  // by length of the path: those that do
+  std::vector<std::uint32_t> free_;               // features that do not divide it
+  std::vector<std::vector<std::uint32_t>> open_;  // by length of the path: features that do
   std::vector<std::uint32_t> all_;
   const Task* task_ = nullptr;
   bool probing_ = false;

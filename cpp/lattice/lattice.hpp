@@ -32,7 +32,7 @@ struct LatticeTable {
   const double* weights = nullptr;         // per row; or null: every row counts 1
   const double* numbers = nullptr;         // per class, for the variance; near 0
   Impurity criterion = Impurity::entropy;
-  std::size_t depth = 0;  // sets of up to so many features, at least 1 and at most n_features
+  std::size_t depth = 0;  // largest size of the sets of features, in 1..n_features
 };
 
 // Importance by feature and size of the conditioning set, n_features by depth. `costs`, one a size,

@@ -3,7 +3,7 @@
 namespace duramen::lattice {
 namespace {
 
-// Appends bits to words that are 0 beyond what was appended so far.
+// Appends bits to words that are 0 beyond the bits appended so far.
 class Appender {
  public:
   explicit Appender(Word* words) : words_(words) {}

@@ -45,7 +45,7 @@ std::vector<double> Tally::importances(double unit) const {
     weight[k] = 1.0L / (weight[k] * static_cast<long double>(p - k) * unit);
   }
   std::vector<long double> total(p * depth_, 0.0L);
-  // By increasing key: the same order whatever thread met a key first.
+  // By increasing key, so that the order does not depend on the threads.
   for (std::size_t key = 0; key < place_.size(); ++key) {
     if (place_[key] == kNowhere) continue;
     const Sum* sums = sums_.data() + place_[key];

@@ -1,4 +1,4 @@
-// Exact sums of what cells score, and the importances that follow from them.
+// Exact sums of the scores of cells, and the importances that follow from them.
 //
 // A term (score c, sets B and F) stands for all sets B + U with U a part of F: the cell is a cell
 // of each of them, since its rows agree on F. With |B| = b and |F| = n, C(n, k-b) of these sets
@@ -33,9 +33,9 @@ class Tally {
     for (std::size_t i = 0; i < n_free; ++i) sums[free[i]] += score;
   }
 
-  // For sets as large as the depth: what F is does not matter. Adds to a last member ...
+  // For sets as large as the depth, where F does not matter. Adds to a last member ...
   Sum* last_level() { return find(depth_, 0) + 1; }
-  // ... and to the others what all last members got together.
+  // ... and to the others the sum of all last members.
   void add_last(Sum total, const std::uint32_t* path, std::size_t n_path) {
     Sum* sums = find(depth_, 0);
     sums[0] += total;

@@ -31,7 +31,7 @@ inline double choose(std::size_t n, std::size_t k) {
   return result;
 }
 
-// The fraction of the walk that a task takes: that of its sets among those of each size.
+// The fraction of the walk in a task: its fraction of the sets of each size.
 inline double fraction_of(const Task& task, std::size_t p, const std::vector<double>& costs) {
   const std::size_t b = task.prefix.size();
   const std::size_t later = b == 0 ? p : p - 1 - task.prefix.back();

@@ -163,7 +163,7 @@ class Batch<CodeRows> {
   bool ready_ = false;
   bool fits_cache_ = false;
   PackedTree packed_;
-  std::vector<std::uint32_t> slots_, columns_;  // place of each column among those of the tree
+  std::vector<std::uint32_t> slots_, columns_;  // place of each column in the tree
   std::vector<std::uint32_t> codes_;            // of the tree's rows in their order at the root
   std::vector<std::uint8_t> bytes_;             // of the rows of the table
   std::vector<std::uint32_t> ranks_;            // of each position in this order

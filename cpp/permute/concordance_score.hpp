@@ -1,4 +1,4 @@
-// Harrell's concordance of a survival tree on its rows, and what it loses as rows change leaves.
+// Harrell's concordance of a survival tree on its rows, and its loss as rows change leaves.
 #pragma once
 
 #include <algorithm>

@@ -11,7 +11,7 @@
 
 namespace duramen {
 
-// Rows are named by their position among those that are sent down the tree.
+// Rows are named by their position among the rows that are sent down the tree.
 template <class Rows>
 class Paths {
  public:

@@ -168,7 +168,7 @@ class BallotSink {
   std::int64_t* next_ = nullptr;  // of the next repeat
   std::vector<std::uint32_t> rows_;
   std::vector<std::size_t> before_;
-  std::vector<std::int64_t> steps_;  // leaf by value: a vote, or what it holds times scale
+  std::vector<std::int64_t> steps_;  // leaf by value: a vote, or its value times scale
 };
 
 // Replaces values in one tree after another.

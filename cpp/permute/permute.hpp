@@ -55,7 +55,7 @@ struct Permutations {
   double level = 0.0;                        // for Condition::chi_square: of 1 - p
 };
 
-// Rows whose values of a group of columns are replaced by those of other rows of the table.
+// Rows whose values of a group of columns are replaced by values of other rows of the table.
 struct Replacements {
   std::size_t n_rows = 0;               // rows that are sent down the trees
   const std::uint32_t* rows = nullptr;  // their numbers in the table
@@ -82,7 +82,7 @@ struct Losses {
   std::size_t width = 1;                    // 1, or 1 + classes
   std::vector<std::uint32_t> groups;        // that a tree loses by, tree after tree
   std::vector<double> losses;               // of each of them by width
-  std::uint64_t n_trees = 0;                // those that have rows to be scored
+  std::uint64_t n_trees = 0;                // number of trees with rows to be scored
   std::vector<std::int64_t> votes;          // class by vote, before; where asked for
   std::vector<std::int64_t> changed_votes;  // group by class by vote: after less before
 };

@@ -210,7 +210,7 @@ class Projector {
     for (double& mean : mean_) mean /= total;
   }
 
-  // Whether the tree's rows of a cell have one response: then all its parts predict the same.
+  // Whether the tree's rows of a cell have one response: then all its parts have equal predictions.
   bool alike(const Cell& cell) const {
     const double* response = nullptr;
     for (std::uint32_t i = cell.first; i < cell.last; ++i) {

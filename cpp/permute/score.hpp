@@ -1,4 +1,4 @@
-// The score of a tree on its rows, and what it loses as rows change their leaves.
+// The score of a tree on its rows, and its loss as rows change their leaves.
 #pragma once
 
 #include <algorithm>

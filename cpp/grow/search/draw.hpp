@@ -19,7 +19,7 @@
 // one whose best split can be tested by permutations of the target,
 //   passes_permutations(id, rows)     whether it is significant
 // and one that compares columns with their decoys,
-//   excess()                          what each column gets beyond its decoy in the tree.
+//   excess()                          importance of each column less its decoy, in the tree.
 // What a draw finds out belongs to it: the problem is read-only.
 #pragma once
 

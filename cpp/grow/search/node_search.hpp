@@ -17,7 +17,7 @@ namespace duramen {
 // A node: a range of the rows of the tree.
 struct Range {
   std::uint32_t start, end, depth, id;
-  std::uint32_t n_constant;  // so many columns at the front of the pool are constant here
+  std::uint32_t n_constant;  // number of columns at the front of the pool that are constant here
   std::uint32_t degree;      // columns conditioned on so far
 };
 
@@ -63,7 +63,7 @@ struct NodeSearch {
   const Problem& problem;
   const Settings& settings;
   const Working<T>& working;
-  const Node& node;  // the one at hand
+  const Node& node;  // the current node
   ColumnPool pool;
   Evaluator<T, Node> splits;
   OrderedSplits<T, Node>& ordered;

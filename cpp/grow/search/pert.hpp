@@ -1,6 +1,6 @@
 // PERT (Cutler and Zhao 2001): two rows of different classes, a column on which they differ, a cut
 // between them. Where min_samples_leaf forbids a cut, other columns are tried, then other rows.
-// With the column before the rows, two of those that differ on it.
+// The column is drawn before the two rows, which differ on it.
 #pragma once
 
 #include <cstddef>

@@ -38,7 +38,7 @@ class BestSplits {
     return score >= last - node.tolerance(last);
   }
 
-  // Takes in a split that is admitted; of equals at the end of the list any may be the one to go.
+  // Inserts an admitted split; of equal splits at the end of the list any may be removed.
   template <class Node>
   void take(const Node& node, const Split& split, Random& random,
             std::vector<std::uint32_t> first_codes = {}) {

@@ -24,7 +24,7 @@ struct Split {
   bool real_cut = false;  // `threshold` was drawn, on the value of `low` or above; else set midway
   double threshold = std::numeric_limits<double>::quiet_NaN();
   bool placed = false;   // the threshold is known to lie between the values of `low` and low + 1
-  bool by_code = false;  // single-precision values: the split goes by `low` all the same
+  bool by_code = false;  // single-precision values: the split still compares with `low`
 
   bool found() const { return feature >= 0; }
 

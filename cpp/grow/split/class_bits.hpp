@@ -77,7 +77,7 @@ class ClassBits {
   }
   // How many of them belong to each class.
   std::pair<Weight, Weight> count() const { return count_common(some_); }
-  // The same of those with codes up to a limit.
+  // The counts of entries with codes up to a limit.
   std::pair<Weight, Weight> count_up_to(std::uint8_t limit) {
     byte_bits_up_to(codes_.data(), limit, codes_.size(), some_.data());
     return count_common(some_);

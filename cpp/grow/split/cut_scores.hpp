@@ -1,4 +1,4 @@
-// The score of a cut that was drawn, from what the rows of its first child add up to.
+// The score of a drawn cut, from the sums of the rows of its first child.
 #pragma once
 
 #include <cstddef>

@@ -284,7 +284,7 @@ class EntryRows {
     const double of_codes = kSpare * density * kWidth;  // bits beside one of a column
     n_bits_ = std::clamp<std::size_t>(static_cast<std::size_t>(kLine / (1.0 + of_codes)), 1,
                                       kMostBitWords);
-    room_ = (kLine - n_bits_) * kCodes - 1;  // the last one stands for those without room
+    room_ = (kLine - n_bits_) * kCodes - 1;  // the last code marks entries without room
     stride_ = (n_words_ + n_bits_ - 1) / n_bits_ * kLine;
     for (std::size_t w = 0; w < n_words_; ++w) {
       place_of_word_.push_back(static_cast<std::uint32_t>(w / n_bits_ * kLine + w % n_bits_));
@@ -361,10 +361,10 @@ class SubtreeBits {
     end_ = rows + n;
     n_words_ = (n + kWord - 1) / kWord;
     for (std::uint32_t i = 0; i < n; ++i) places_[rows[i]] = i;
-    // Line after line of all rows: what is written of the columns of a line stays in the cache.
+    // Line after line of all rows, so that the written columns of a line stay in the cache.
     const std::size_t n_all = entry_rows_.n_words();
     for (std::size_t i = 0; i < n; ++i) lines_[i] = entry_rows_.row(rows[i]);
-    // No node has a bit beyond the rows: what is read there does not matter.
+    // No node has a bit beyond the rows: values read there do not matter.
     for (std::size_t i = n; i < kWord * n_words_; ++i) lines_[i] = lines_[0];
     for (std::size_t w0 = 0, w1 = 0; w0 < n_all; w0 = w1) {
       const std::size_t line = entry_rows_.word_of(w0);

@@ -115,7 +115,7 @@ class Gathered {
   // need not overlap.
   bool reads_columns() const { return reads_columns_; }
 
-  // Asks for what tells where a column lies, before prefetch.
+  // Prefetches the position of a column, before its content.
   void prefetch_look(std::size_t column) const {
     if (!working_.any_sparse()) return;
     working_.prefetch_look(column);
@@ -274,7 +274,7 @@ class Gathered {
     return gather_from(n, buffer_.data(), [&](std::uint32_t i) { return base[rows[i]]; });
   }
 
-  // Calls use(read) with what reads the code of a column at row i of the node.
+  // Calls use(read) with a function that reads the code of a column at row i of the node.
   template <class Use>
   auto with_reader(std::size_t column, const std::uint32_t* rows, std::uint32_t n, Use&& use) {
     if (sparse(column)) {
@@ -441,7 +441,7 @@ class Gathered {
 
   // Asks for the codes of these ahead of their use.
   void prefetch_in_rows(std::size_t column, const std::uint32_t* at, std::uint32_t size) const {
-    if (subtree_ == nullptr) return;  // what was read for the bits has them
+    if (subtree_ == nullptr) return;  // the lines read for the bits contain them
     const std::size_t word = place_in_row(column).word;
     for (std::uint32_t e = 0; e < size; ++e) prefetch_line(node_rows_[at[e]] + word);
   }
@@ -514,7 +514,7 @@ class Gathered {
     positions_[place] = position;
   }
 
-  // The bits of a subtree, which stay in the second cache with what else is read there.
+  // The bits of a subtree, which fit into the second cache beside the other data.
   static constexpr std::size_t kSubtreeBytes = std::size_t{1} << 21;
   static constexpr std::size_t kMostSubtreeWords = 16;
   static constexpr std::uint32_t kManyRows = 1024;

@@ -91,7 +91,7 @@ class GroupedSplits {
     Split& split = start(column, Family::multiway);
     offer(node, best, split, score);
   }
-  // Of every row, the number of its code among those of the node; and how many rows have each.
+  // Rank of the code of every row among the codes of the node, and number of rows of each.
   const std::vector<std::uint32_t>& groups() const { return group_; }
   const std::vector<std::uint32_t>& sizes() const { return sizes_; }
 
@@ -101,7 +101,7 @@ class GroupedSplits {
   void one_vs_rest(const Node& node, std::size_t column, bool all, Random& random, Split& best,
                    std::uint64_t& n_scored) {
     describe();
-    // With two codes, one against the rest is the same split twice.
+    // With two codes, both splits of one code against the rest are equal.
     const std::uint32_t count = static_cast<std::uint32_t>(sizes_.size());
     const std::uint32_t ways = count == 2 ? 1 : count;
     const std::uint32_t from = all ? 0 : random.below(ways);
@@ -514,7 +514,7 @@ class GroupedSplits {
     }
     if (!choice.found()) return;
     if (count > 2 && !node.gains(choice.score)) {
-      // All groups have the same mean target or fractions: all bipartitions are as good.
+      // All groups have equal means or fractions, so that all bipartitions are equally good.
       constexpr int kTries = 64;  // min_samples_leaf may forbid most
       for (int tries = 0; tries < kTries; ++tries) {
         random_bipartition(random);

@@ -47,7 +47,7 @@ class OrderedSplits {
     sorted_.start_tree();
   }
 
-  // Whether columns are looked at row by row in nodes of so many rows.
+  // Whether columns are read row by row in nodes of a number of rows.
   bool reads_rows(std::uint32_t n) const { return columns_.reads_rows(n); }
   // Whether it pays to guess which columns are next, and whether so much is read of each that they
   // are asked for one by one.

@@ -1,5 +1,5 @@
 // The ordered columns at a node: their codes at its rows, in the way of reading that suits the
-// node, and what their entries say before any code is read.
+// node, and bounds from their entries before any code is read.
 #pragma once
 
 #include <cstddef>
@@ -32,7 +32,7 @@ class OrderedColumns {
         working(working_),
         gathered(problem, working_),
         sums(problem) {
-    // Decoys look at what was gathered.
+    // Decoys read the gathered codes.
     by_entries = settings.n_best_splits == 1 && problem.decoys.cycle == nullptr;
     orders_suffice_ = kEntriesPossible && by_entries && !working.orders().empty();
     const bool draws_numbers = settings.cut == Cut::random && scoring && !std::is_integral_v<T>;
@@ -149,7 +149,7 @@ class OrderedColumns {
   ClassBits<Node> class_bits;
   bool by_entries = false;  // sparse columns may be looked at by their entries alone
   bool uses_sums = false;   // and scored from the sums of their codes
-  // Of the node at hand:
+  // Of the current node:
   bool at_dense = false;     // its columns are scanned whole, by `dense`
   bool in_order = false;     // they are looked at by the order of their entries
   bool counts_bits = false;  // class_bits has its rows

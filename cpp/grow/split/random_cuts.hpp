@@ -48,7 +48,7 @@ class RandomCuts {
 
   // Columns whose random cuts are drawn at a time.
   static constexpr std::size_t kSide = Gathered<T>::kSide;
-  // Whether there are such tables, and whether the node at hand is one of theirs.
+  // Whether such tables exist, and whether they cover the current node.
   static constexpr bool kSideBySide = !std::is_integral_v<T> || kDensePossible<T, Node>;
 
   bool draws_side_by_side() const { return columns_.at_dense || !std::is_integral_v<T>; }
@@ -75,7 +75,7 @@ class RandomCuts {
           return columns_.gathered.sparse(column);
         });
         columns_.gathered.read_bits(columns, count);
-        // Before any of them is judged: no load waits for what becomes of another column.
+        // Before any column is scored, so that no load waits for the result of another column.
         std::pair<Weight, Weight> weights[kSide]{};
         if (columns_.counts_bits) {
           for (std::size_t c = 0; c < count; ++c) {

@@ -24,7 +24,7 @@
 
 namespace duramen {
 
-// Weight of some rows, and of those among them that are of the first class.
+// Weight of some rows, and of the rows among them in the first class.
 template <class Weight>
 struct Pair {
   Weight weight, zero;
@@ -169,7 +169,7 @@ class SortedCuts {
     return take_best_of(node, column, items, n_values, score, random, best, n_scored);
   }
 
-  // The same where the entries of the whole column are at hand in the order of their codes.
+  // The cuts if the entries of the whole column are in memory, sorted by their codes.
   bool find_best_in_order(const Node& node, std::size_t column, const std::uint32_t* rows,
                           const EntryOrders<T>& orders, T frequent, Random& random, Split& best,
                           std::uint64_t& n_scored) {
