@@ -228,6 +228,8 @@ class AnalysisInterrupted(KeyboardInterrupt):
     """
 
     def __init__(self, report: Report, stop: KeyboardInterrupt | None = None) -> None:
-        super().__init__("interrupted; the attribute report of this exception has what is done")
+        super().__init__(
+            "interrupted; the attribute report of this exception has the finished part"
+        )
         self.report = report
         self.stop = stop

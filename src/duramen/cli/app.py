@@ -220,7 +220,7 @@ def _unexpected(error: UnusedCliTokensError) -> str:
 # --- manual page ----------------------------------------------------------------------------------
 
 EXIT_CODES = {
-    "0": "The command did what was asked, and the results are in the folder --out.",
+    "0": "The command succeeded, and the results are in the folder --out.",
     "1": "A fault of duramen: the traceback belongs into an issue. Nothing was written.",
     str(USER_ERROR): "An option, a file or its content is refused, memory ran out, or the system "
     "refuses something, such as space on a disk. One line on standard error says what to do.",

@@ -522,7 +522,7 @@ def invalid_values(
     if not rises.all():
         return "the values of a column must be finite and ascend"
     if set(labels) != set(np.flatnonzero(kind_codes).tolist()):
-        return "ordinal and nominal columns must have labels, numeric ones none"
+        return "ordinal and nominal columns must have labels, numeric columns must not"
     for j, categories in labels.items():
         begin, end = int(value_offsets[j]), int(value_offsets[j + 1])
         if categories.shape != (end - begin,):

@@ -182,7 +182,7 @@ class SparseSource:
             elif X.format == "coo":
                 for size, places in zip(X.shape, (X.row, X.col), strict=True):
                     if len(places) != len(X.data):
-                        raise ValueError("its coordinates are not as many as its values")
+                        raise ValueError("the numbers of its coordinates and values differ")
                     if len(places) and not 0 <= places.min() <= places.max() < size:
                         raise ValueError(f"a coordinate is not in 0..{size - 1}")
         except (ValueError, IndexError) as error:

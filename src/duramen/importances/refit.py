@@ -95,7 +95,7 @@ def growing(
             effective = ", ".join(own for own in defaults if own in parameters)
             raise ValueError(
                 f"{function}: {name} of estimator has no effect and must be {defaults[name]!r}, "
-                f"got {value!r}. Hint: leave it out; what has an effect is {effective}."
+                f"got {value!r}. Hint: leave it out; only {effective} have an effect."
             )
     return template
 

@@ -248,5 +248,5 @@ def _lost_scheduler() -> ClusterError:
     """Return the error where no further job can be sent."""
     return ClusterError(
         "client: the connection to the scheduler was lost; a checkpoint has the work done so far. "
-        "Hint: start a scheduler, and call the same with a new client, or with none"
+        "Hint: start a scheduler, and repeat the call with a new client or without one"
     )

@@ -105,7 +105,7 @@ class Significance(FeatureResult[float]):
         super().__post_init__()
         owner, settle = "Significance", object.__setattr__
         if not isinstance(self.null, str) or not self.null.strip():
-            raise ValueError(f"{owner}: null must be a sentence that says what was tested.")
+            raise ValueError(f"{owner}: null must be a sentence with the null hypothesis.")
         n_tests = len(self) if self.n_tests is None else int(self.n_tests)
         if n_tests < len(self):
             raise ValueError(
@@ -649,7 +649,7 @@ class ErrorRates(FeatureResult[float]):
         if (np.diff(self.rates) < 0).any():
             raise ValueError(f"{owner}: rates must not decrease along the ranking.")
         if not isinstance(self.meaning, str) or not self.meaning.strip():
-            raise ValueError(f"{owner}: meaning must be a sentence that says what the rates are.")
+            raise ValueError(f"{owner}: meaning must be a sentence that defines the rates.")
         n_known = len(self) if self.n_known is None else self.n_known
         n_known = checks.check_integer(owner, "n_known", n_known, 0, most=len(self))
         object.__setattr__(self, "n_known", n_known)

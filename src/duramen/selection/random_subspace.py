@@ -345,7 +345,7 @@ class SequentialRandomSubspace(BaseSelector):
             if self.memory is not None:
                 raise ValueError(
                     f"{owner}: n_subspace_features must be None with memory={self.memory!r}, which "
-                    "sets how many features a tree is given. Hint: leave one of them out."
+                    "sets the number of features of a tree. Hint: leave one of them out."
                 )
             size = resolve_subspace(owner, self.n_subspace_features, p) or p
         elif self.memory is not None:

@@ -196,7 +196,7 @@ def require_out_of_bag(subject: Measured, owner: str, *, fitted: bool = False) -
         raise refuse(
             owner,
             "measure",
-            "one of a grown forest, such as 'mda' or 'mdi'",
+            "a measure of a fitted forest, such as 'mda' or 'mdi'",
             subject.measure.name,
-            "the errors are those of the same forest",
+            "the errors are computed from that forest",
         )

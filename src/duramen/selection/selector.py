@@ -148,7 +148,7 @@ class BaseSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         Raises
         ------
         ValueError
-            If the rows have strata or groups that this selector has no use for.
+            If the rows have strata or groups that this selector does not support.
         """
         owner = f"{type(self).__name__}.fit"
         data = unweighted_set(X, y, owner, task, n_jobs=n_threads)
@@ -163,7 +163,7 @@ class BaseSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
                     "X",
                     f"a learning set without {what}",
                     f"one with {what}",
-                    f"this selector has no use for {what}; use one that does, such as Boruta",
+                    f"this selector does not support {what}; use one that does, such as Boruta",
                 )
         return data
 

@@ -105,7 +105,7 @@ def checked_file(path: Path, function: str, *uses: str) -> Format:
             f"{function}: {what} is not known; files may be {listed(*uses)}. Hint: {hint}"
         )
     if not (path.is_file() or path.is_dir()):
-        raise ValueError(f"{function}: {path} must be a file, such as a copy of what a pipe gives")
+        raise ValueError(f"{function}: {path} must be a file; save the output of a pipe to a file")
     if path.stat().st_size == 0 and path.is_file():
         raise ValueError(f"{function}: {path} is empty (0 bytes)")
     return format_

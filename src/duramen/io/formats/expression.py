@@ -89,7 +89,7 @@ class GeoInput(TransposedTextInput):
     def _no_rows(self) -> ValueError:
         return ValueError(
             f"{self._function}: the table of {self.where} is empty: the values of this series are "
-            "in other files of its page at GEO, such as a matrix of counts; give that one, with "
+            "in other files of its page at GEO, such as a matrix of counts; name that file, with "
             "--transpose and --samples"
         )
 

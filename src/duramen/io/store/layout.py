@@ -161,7 +161,7 @@ def labels_of_bytes(data: bytes, count: int) -> NDArray[Any]:
     except (ValueError, TypeError, OverflowError, RecursionError):
         labels = None
     if labels is None or labels.shape != (count,):
-        raise ValueError(f"a column of {count} values does not have so many labels")
+        raise ValueError(f"a column of {count} values must have {count} labels")
     if labels.dtype == object and not all(isinstance(label, str) for label in values):
         raise ValueError("labels of a column are not text")
     return labels.astype(labels.dtype.newbyteorder("="), copy=False)
