@@ -285,7 +285,7 @@ def test_series_are_paired_by_the_labels_of_rows(labels: Any) -> None:
         assert dm.read(frame, given).y.tolist() == expected.y.tolist()
     strata = dm.read(frame, y, strata=frame["sex"].iloc[order]).exchangeability.strata
     assert strata.tolist() == dm.read(frame, y, strata="sex").exchangeability.strata.tolist()
-    with pytest.raises(ValueError, match="target has labels of rows that are not those of the tab"):
+    with pytest.raises(ValueError, match="target has row labels that are not in the table"):
         dm.read(frame, y.set_axis([f"q{i}" for i in range(N)]))
     with pytest.raises(ValueError, match="in another order, some repeated"):
         dm.read(frame, y.iloc[[1, *range(1, N)]])

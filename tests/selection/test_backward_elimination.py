@@ -89,7 +89,7 @@ def test_nested_error_of_numbers():
     ("options", "message"),
     [
         ({"nested_folds": 31}, "nested_folds must be None or an int in 2..30"),
-        ({"measure": "air"}, "measure must be one of a grown forest"),
+        ({"measure": "air"}, "measure must be a measure of a fitted forest"),
         ({"estimator": dm.ExtraTreesClassifier()}, "estimator must be a forest whose trees leave"),
     ],
 )

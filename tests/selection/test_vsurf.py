@@ -80,5 +80,5 @@ def test_regression_of_one_feature():
 
 def test_a_measure_without_a_forest_is_refused():
     X = np.random.default_rng(0).normal(size=(30, 4))
-    with pytest.raises(ValueError, match="VSURF: measure must be one of a grown forest"):
+    with pytest.raises(ValueError, match="VSURF: measure must be a measure of a fitted forest"):
         vsurf(measure="sandri").fit(X, X[:, 0] > 0)

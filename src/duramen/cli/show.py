@@ -18,7 +18,7 @@ from duramen.support.text import printable, width
 _LONGEST = 4000  # characters of a line
 _GAP = 3  # characters between two columns
 _NAME = 24  # characters that names keep where the terminal is narrow
-_SHORTEST = 8  # those that they keep in any terminal
+_SHORTEST = 8  # characters of names that every terminal shows
 _EIGHTHS = " ▏▎▍▌▋▊▉"
 _SHORT, _LONG = 8, 16  # characters of the longest bar
 _FEW = 6  # columns beside which bars are drawn

@@ -33,7 +33,7 @@ _CHOSEN_BY_CHANCE = 3.0
 # Terms without a place in the models are noted where their p-values, times the number of features,
 # are at most this.
 _NOTED = 0.05
-# Pairs are looked for among so many features, those with the smallest p-values.
+# Number of features, by increasing p-value, among which pairs are searched.
 _PAIRED = 100
 # Columns of a model: rows for each, and the most.
 _ROWS_PER_COLUMN = 5

@@ -36,7 +36,7 @@ class Null:
     rows: Exchangeability  # rows that exchange contexts
     features: IntArray  # indices of the features that are tested
     log_weights: FloatArray | None = None  # (n, C): of each context for each row; None: all equal
-    number: int = 0  # which tells its random numbers from those of others
+    number: int = 0  # key of its random numbers
 
     def draw(self, codes: Codes, random: np.random.Generator) -> Codes:
         """Draw one permutation of a context, of shape (n,)."""

@@ -415,7 +415,7 @@ class EncodedTable(Savable, Summarized, Schema):
         labels = [text for j in sorted(self.labels) for text in (str(j), self.labels[j])]
         blocks: list[Any] = list(self.blocks)
         block_of, slot = self.block_of, self.slot
-        if self.sparse is not None:  # those of the dense table, by digests that the kernel makes
+        if self.sparse is not None:  # fingerprints of the dense table, by digests of the kernel
             block_of = narrowest(self.n_codes()).astype(np.uint8)
             slot = slots_of(block_of)
             for number, kind in enumerate(CODE_TYPES):

@@ -29,7 +29,7 @@ from duramen.data.text_numbers import StrayValues, stray_values, warn_of_stray_v
 from duramen.support.arrays import FloatArray
 from duramen.support.checks import check_jobs, warn
 
-_PENDING_BYTES = 1 << 25  # columns wait for the kernel in groups of so many bytes a thread
+_PENDING_BYTES = 1 << 25  # bytes of the columns that wait for the kernel, for each thread
 _LISTED = 5  # names that a message lists
 UNSEEN = -1.0
 

@@ -261,7 +261,7 @@ class Exchangeability:
                 kinds = np.array(
                     [contents.setdefault(c.tobytes(), len(contents)) for c in in_groups]
                 )
-        # Orders of the members of each set, but for those of one kind.
+        # Orders of the members of each set, apart from members of one kind.
         pairs = np.unique(np.stack([sets, kinds]), axis=1, return_counts=True)[1]
         logarithm = math.fsum(map(math.lgamma, (np.bincount(sets) + 1.0).tolist()))
         logarithm -= math.fsum(map(math.lgamma, (pairs + 1.0).tolist()))

@@ -25,8 +25,8 @@ from duramen.support.text import first_line, quoted
 LARGEST_EXACT = 2**53
 """float64 holds every integer up to here, and not every one beyond."""
 
-_WHOLE_BYTES = 1 << 26  # tables of at most so many bytes are turned into one matrix, which is quick
-_EXACT_DIGITS = 15  # decimals of so many digits stay different
+_WHOLE_BYTES = 1 << 26  # largest table in bytes that becomes one matrix, which is quick
+_EXACT_DIGITS = 15  # decimals with up to this number of digits stay distinct
 _WIDER = {"i1": np.int16, "u2": np.int32, "u4": np.int64, "f2": np.float32}
 _NUMBERS = (bool, int, float, np.number, np.bool_, Decimal, Fraction)
 _INTEGERS = (int, np.integer, bool, np.bool_)

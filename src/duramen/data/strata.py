@@ -18,9 +18,9 @@ from duramen.support.arrays import FloatArray, IntArray, of_unit_size
 from duramen.support.arrow import pa
 from duramen.support.text import quoted
 
-_FEW = 10  # numbers of so many values are categories, if these have enough rows
+_FEW = 10  # numbers with up to this number of values are categories, given enough rows
 _RIDGE = 1.0
-_MOST_SQUARED = 10  # of so many covariates squares and products enter the regression
+_MOST_SQUARED = 10  # largest number of covariates whose squares and products enter the regression
 _FUNCTION = "covariate_strata"
 
 

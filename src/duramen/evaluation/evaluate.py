@@ -86,7 +86,7 @@ class Method:
 
         Rankings of one template have the forest in common: `grown` holds it, and the seconds.
         """
-        # A seed of the method's name: it does not depend on those that it is compared with.
+        # A seed from the method's name does not depend on the other methods.
         sequence = np.random.SeedSequence(seed, spawn_key=(3, zlib.crc32(self.name.encode())))
         own = int(sequence.generate_state(1, np.uint64)[0])
         if self.selector is not None:

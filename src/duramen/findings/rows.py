@@ -24,7 +24,7 @@ from duramen.support.text import quoted
 
 _NUMERIC, _NOMINAL = KINDS.index("numeric"), KINDS.index("nominal")
 _NARROW = 200  # columns, all of which are looked at
-_NARROW_STORE = 24  # the same of a store, whose columns are read for it
+_NARROW_STORE = 24  # number of columns of a narrow store, whose columns are read from disk
 
 
 def looked_at(table: EncodedTable | ColumnStore) -> IntArray:
@@ -93,7 +93,7 @@ _LEAK_ROWS = 20
 _FEWEST_ERRORS = 5  # of always predicting the most frequent class
 _FEWEST_PRESENT = 10  # rows with a value
 _STRONG = 0.95  # fraction of those errors that a column alone avoids
-_NEXT = 0.8  # the same of all other columns, at the most
+_NEXT = 0.8  # upper bound of this fraction for all other columns
 _FEW_VALUES = 10  # values of a column that is suspect whatever the others do
 _MOST_STRONG = 3  # columns that may be leaks together
 _ONE_CLASS = 0.98  # fraction of the rows with a value that are of one class
@@ -328,7 +328,7 @@ _FEWEST_ROWS = 30
 _COLUMNS, _STORED_COLUMNS = 128, 24  # columns that are compared, spread evenly over the table
 _COMPARED = 1500  # rows, all pairs of which are compared
 _WINDOWS, _WINDOW = 4, 1000  # runs of successive rows, of a table of more rows
-_IN_GROUPS, _OTHERS = 4000, 32  # rows whose groups are compared, by so many columns
+_IN_GROUPS, _OTHERS = 4000, 32  # rows whose groups are compared, and columns of the comparison
 _CANDIDATES = 50  # columns of numbers that may be groups
 _CLASSES = 20  # most frequent classes that are compared
 

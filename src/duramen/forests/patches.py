@@ -20,7 +20,7 @@ from duramen.jobs.workers import running
 from duramen.support.arrays import FloatArray
 
 NUMERIC = KINDS.index("numeric")
-_FEW_CODES = 2**8  # columns of so many keep their codes
+_FEW_CODES = 2**8  # columns with up to this number of values keep their codes
 
 
 def grow_patches(

@@ -19,7 +19,7 @@ from duramen.support.checks import is_integer
 from duramen.support.provenance import fingerprint
 from duramen.support.text import quoted
 
-# Criteria whose impurity and whose leaves are those of a criterion of ours.
+# Criteria whose impurity and leaves equal those of a criterion of this package.
 _CRITERIA = {
     "gini": "gini",
     "entropy": "entropy",

@@ -517,7 +517,7 @@ def _centroids(columns: FloatArray, labels: IntArray, medoids: IntArray) -> Floa
 Correlation = Literal["spearman", "pearson"]
 
 BLOCK = 512  # columns whose correlations with all others are in memory at once
-DIGITS = 12  # correlations are rounded to so many decimals: that of duplicates is 1
+DIGITS = 12  # correlations are rounded to this number of decimals, so that duplicates have 1
 _FEWEST = 10  # rows that a correlation takes where values are missing
 _CONSTANT = 1e-12  # variance of columns, scaled to [-1, 1], below which they are constant
 

@@ -185,7 +185,7 @@ def _mapped(
     )
 
 
-# --- neighborhoods of features, such as those of a voxel ------------------------------------------
+# --- neighborhoods of features, such as voxels ----------------------------------------------------
 
 _BYTES_A_PAIR = 120  # two entries, in coordinates, in rows, and normalized
 

@@ -95,7 +95,7 @@ def growing(
             effective = ", ".join(own for own in defaults if own in parameters)
             raise ValueError(
                 f"{function}: {name} of estimator has no effect and must be {defaults[name]!r}, "
-                f"got {value!r}. Hint: leave it out; only {effective} have an effect."
+                f"got {value!r}. Hint: leave it out; parameters with an effect: {effective}."
             )
     return template
 

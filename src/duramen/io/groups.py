@@ -317,7 +317,7 @@ def read_gmt(path: str | PathLike[str]) -> dict[str, tuple[str, ...]]:
 UNPLACED = "0"
 """Chromosome of variants whose place is not known, as PLINK writes it."""
 
-# Chromosomes after those with a number, as PLINK orders them.
+# Chromosomes after the numbered ones, in the order of PLINK.
 _LETTERS = ("x", "y", "xy", "m", "mt")
 
 

@@ -47,7 +47,7 @@ class Column(Savable):
     title: str = ""  # on a page; empty for a column of files alone
     cells: Sequence[str] = ()  # one text a row
     kind: Kind = "number"
-    minor: int = 0  # those of the largest number are left out first where there is little room
+    minor: int = 0  # columns with the largest number are left out first in narrow terminals
     least: int | None = None  # characters that a narrow terminal leaves to words; None for all
     bars: FloatArray | None = None  # numbers that are drawn as bars beside the texts
     whiskers: tuple[FloatArray, FloatArray] | None = None  # lower and upper ends of the error bars

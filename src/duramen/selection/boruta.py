@@ -302,7 +302,7 @@ class HitCounts:
         """Update hits and verdicts by the new ones of all rounds so far."""
         for row in rounds[len(self.counts) :]:
             n_rounds = len(self.counts) + 1
-            self.hits += row[:-1] > row[-1]  # those of rejected features are missing
+            self.hits += row[:-1] > row[-1]  # hits of rejected features are missing
             verdicts = decided(self.verdicts, self.hits, n_rounds, *self._rule)
             self.decided_in[verdicts != self.verdicts] = n_rounds
             self.verdicts = verdicts

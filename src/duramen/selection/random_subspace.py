@@ -424,7 +424,7 @@ class SequentialRandomSubspace(BaseSelector):
         self._grown = grower.metadata
         self._task = grower.data.task
 
-    # --- what was found --------------------------------------------------------------------
+    # --- found features --------------------------------------------------------------------
 
     @property
     def importances_(self) -> Importances:

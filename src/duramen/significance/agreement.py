@@ -379,7 +379,7 @@ def drawn_best(values: FloatArray, k: int, random: np.random.Generator) -> NDArr
 
 # --- number of trees for a ranking that repeats itself --------------------------------------------
 
-# A forest is measured in at most so many parts, which are combined to forests of fewer trees.
+# Largest number of parts of a forest, which are combined to forests of fewer trees.
 _PARTS = 64
 _LEAST_TREES = 16
 # The measured curve is extended from its last part, 1/8 to 1/2 of the trees, to at most 4 times

@@ -214,7 +214,7 @@ def joint_statistics(
     all_columns = np.concatenate(parts, axis=1)
     of_feature = np.repeat(np.arange(data.n_columns), [part.shape[1] for part in parts])
     all_products = np.asarray(all_columns.T @ all_columns)
-    scores = data.target.association_scores()[:, -1:]  # of two classes, those of the second
+    scores = data.target.association_scores()[:, -1:]  # of two classes, the scores of the second
     if isinstance(data.target, NumberTarget):
         numbers = data.target.values
         if numbers.min() >= 0 and not np.any(numbers % 1):

@@ -37,8 +37,8 @@ TREES, LEAST_TREES = 1000, 50
 # Rows from which on there are fewer trees by default, and the default test is of a sample, and the
 # rows of samples. A test grows about 100 forests, so that its time is about that of the ranking.
 MANY, FEW = 100_000, 20_000
-DESCRIBING_TREES = 200  # that describe effects if those of the ranking were let go, at most
-_MOST_BYTES = 1 << 29  # of the trees of a forest; those of a larger one are let go
+DESCRIBING_TREES = 200  # most trees that describe effects if the trees of the ranking were released
+_MOST_BYTES = 1 << 29  # of the trees of a forest; trees of a larger forest are released
 
 # --- the forest -------------------------------------------------------------------------------
 

@@ -133,7 +133,7 @@ def mdi(
             )
         return (yield from _of_rows(grown, X, y, rows, by_degree))
     if correction is None:
-        # In survival nodes have no impurity: the means are those of the scores of the splits.
+        # Survival nodes have no impurity: the means are means of the scores of the splits.
         sums = _kernel.Decreases(grown.n_features, by_degree, grown.target_class.censored)
         while (run := (yield grown, None)) is not None:
             sums.add(run.kernel)

@@ -28,7 +28,7 @@ from duramen.support.arrays import FloatArray, IntArray
 from duramen.support.threads import one_blas_thread
 
 _NAME = "mdi_plus"
-# Penalties among which leave-one-out errors choose, those of the authors' code.
+# Penalties of the authors' code, among which leave-one-out errors choose.
 _RIDGE = np.logspace(-5, 5, 100)
 _LOGISTIC = np.logspace(-2, 3, 25)
 _TRIM = 0.01  # probabilities are kept within this and 1 less this

@@ -249,7 +249,7 @@ def _arrow_records(path: Path, function: str) -> Records:
         try:
             files = ds.dataset(str(path), format="ipc")
         except pa.ArrowInvalid:
-            with pa.memory_map(str(path)) as file:  # what is read of it is no memory of ours
+            with pa.memory_map(str(path)) as file:  # mapped pages are no memory of this process
                 files = ds.dataset(validated(pa.ipc.open_stream(file).read_all()))
         n_rows = files.count_rows()
     return Records(files, n_rows, path.stat().st_size, path, function, "an Arrow")

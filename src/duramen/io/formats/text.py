@@ -412,7 +412,7 @@ class TransposedTextInput(_TextInput):
     """
 
     names: Sequence[str]
-    _above = 0  # lines between the first one and those that are columns
+    _above = 0  # lines between the first line and the lines that become columns
 
     def __init__(self, text: TextFile, request: Request) -> None:
         super().__init__(replace(text, transposed=True), request)

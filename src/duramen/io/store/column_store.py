@@ -40,7 +40,7 @@ from duramen.support.files import expanded
 from duramen.support.provenance import fingerprint
 from duramen.support.text import quoted
 
-_FEW_NAMES = 20_000  # among so many, a name that is close is looked for
+_FEW_NAMES = 20_000  # number of names up to which a close match is searched
 Columns: TypeAlias = "PackedColumns | BedColumns | _Selection"
 
 
@@ -84,7 +84,7 @@ class ColumnStore(Summarized):
         self._table: weakref.ref[EncodedTable] | None = None
         self.path: Any = path
         self.samples_pairing: str | None = None
-        self._seen: tuple[Any, ...] = ()  # a store, and what is seen of it
+        self._seen: tuple[Any, ...] = ()  # a store, and its view
         self._id_column: str | None = None  # column whose values named the rows of annotations
         self.n_rows: int = columns.n_rows
         self.n_columns: int = columns.n_columns

@@ -292,7 +292,7 @@ def header_of_bytes(data: bytes, where: str, function: str) -> dict[str, Any]:
         )
     files, needed = header.get("files"), set(NEEDED)
     sound = isinstance(files, dict) and needed <= set(files) <= needed | set(BESIDE)
-    if sound:  # names no files but those of a store, and has what every store has
+    if sound:  # names only files of a store, and all files that every store has
         entries = [entry if isinstance(entry, dict) else {} for entry in files.values()]
         sizes = [entry.get(key) for entry in entries for key in ("size", "crc32")]
         counts = [header.get(key) for key in ("n_rows", "n_columns")]

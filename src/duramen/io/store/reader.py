@@ -24,7 +24,7 @@ from duramen.support.checks import extra_package
 from duramen.support.text import parsed_size
 
 _READ_INTO = getattr(os, "preadv", None)
-_BLOCK_BYTES = 1 << 20  # what is read whole is read in such pieces
+_BLOCK_BYTES = 1 << 20  # size of the pieces in which whole files are read
 
 
 class LocalFile:

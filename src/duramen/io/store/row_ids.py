@@ -275,7 +275,7 @@ def _keys(samples: Any, table: pa.Table, *, family: bool) -> list[Names]:
         title = "index" if index.name is None else str(index.name)
         with suppress(pa.ArrowException):  # labels of several types name nothing
             key = _joined((title,), [pa.array(index, from_pandas=True)])
-            # Numbers without a name are those of the rows of a frame before it was sorted.
+            # Numbers without a name number the rows of a frame before it was sorted.
             if key is not None and not (key.whole and index.name is None):
                 keys.append(key)
     return [key for key in keys if key is not None]

@@ -92,7 +92,7 @@ def transfer_entropy(
     if mask.shape != (n,):
         raise checks.refuse(function, "frames", f"one entry per frame ({n})", mask.shape)
     rows = np.flatnonzero(mask)
-    rows = rows[rows >= order]  # those that have a past
+    rows = rows[rows >= order]  # rows that have a past
     if not len(rows):
         raise ValueError(
             f"{function}: no frame is kept. Hint: raise the mean fluorescence below which frames "

@@ -23,7 +23,7 @@ TOLERANCE = 1e-10
 CRITERIA: tuple[str, ...] = ("entropy", "gini", "variance")
 
 
-_DENSE = 8  # a table of marks with at most so many entries a row is quicker than sorting
+_DENSE = 8  # entries per row up to which a table of marks is quicker than sorting
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,7 +31,7 @@ Rounding takes equal ones apart by some 1e-15. At nodes of up to 200 rows of equ
 classes, splits in two whose information is not equal differ by 1.5e-12 bits or more.
 """
 
-_MERGED = 1 << 16  # so many nodes of one size are merged before their turn
+_MERGED = 1 << 16  # number of nodes of one size that triggers a merge before their turn
 _MOST_NUMBERS = 2**27  # that one node may need
 _NUMBERS = 2**21  # numbers in the largest array that several nodes share
 _ROUNDING = 1e-13  # a decrease of so little is none

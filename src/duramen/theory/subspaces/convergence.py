@@ -452,7 +452,7 @@ class Chain:
 # last digit, and for a sum of probabilities near 1.
 _DECIMALS = 345
 _DECIMALS_OF_A_SUM = 40
-# From so many features on, the expected number of draws is an integral.
+# Number of features from which on the expected number of draws is an integral.
 _MANY = 2_000
 
 
