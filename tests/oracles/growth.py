@@ -22,7 +22,7 @@ def weights_of(bag, weights, target, n_classes, balanced):
 
 
 def nodes_of(arrays, schema, tree, rows, weights, target, criterion):
-    """For every node (rows, weight, impurity, values); rows of weight 0 are in no node.
+    """Return rows, weight, impurity and values of every node, without rows of weight 0.
 
     `values` are the weighted frequencies of the classes, or the mean in a list.
     """

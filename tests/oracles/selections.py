@@ -32,7 +32,7 @@ def nogueira(selections):
 
 
 def sets_of_best(values, k):
-    """All sets of k features such that none outside is better than one inside."""
+    """Return all sets of k features without a better feature outside."""
     features = range(len(values))
     return [
         set(chosen)

@@ -30,7 +30,7 @@ def decrease(groups, y, w, criterion):
 
 
 def partitions(codes, family, missing):
-    """All the ways in which a family of splits groups the rows of a node."""
+    """Return all partitions of the rows of a node by a family of splits."""
     present = sorted(set(codes))
     if len(present) < 2:
         return

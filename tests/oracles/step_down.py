@@ -32,7 +32,7 @@ def mean_and_sd(values):
 
 
 def standardized(rows):
-    """Each number by mean and deviation of the others of its column; deviations have a floor."""
+    """Standardize each number by the others of its column; deviations have a floor."""
     columns = list(zip(*rows, strict=True))
     mean_square = math.fsum(mean_and_sd(column)[1] ** 2 for column in columns) / len(columns)
     least = math.sqrt(mean_square)

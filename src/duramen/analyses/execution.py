@@ -139,7 +139,7 @@ class Execution:
 
     @contextmanager
     def keeping(self, checkpoint: Path | None) -> Iterator[None]:
-        """Show which files hold the work done so far, where a stop ends a step.
+        """Show the files with the finished work if a stop ends a step.
 
         They are the checkpoint and those with a word added to its name.
         """

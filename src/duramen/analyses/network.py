@@ -315,7 +315,7 @@ def _methods(
 def _genes(
     parameter: str, asked: Any, names: Sequence[str], match: str, execution: Execution
 ) -> Any:
-    """Return genes of the table; of texts that name a file, the names in it, one a line.
+    """Return genes of the table; text may name a file with a gene on each line.
 
     Names that the table lacks are left out with a note, as lists of factors are of a whole genome.
     """

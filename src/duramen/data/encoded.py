@@ -154,7 +154,7 @@ class SparseColumns(Savable, KernelOwner):
         return both.take_columns(np.argsort(np.concatenate([others, chosen])))
 
     def joined(self, other: SparseColumns) -> SparseColumns:
-        """Return these columns and, after them, others of the same rows."""
+        """Return these columns, followed by other columns of the same rows."""
         sizes = np.array([len(part) for part in self.entries], dtype=np.int64)
         pairs: Any = zip(self.entries, other.entries, strict=True)
         narrow, middle, wide = map(np.concatenate, pairs)
@@ -351,7 +351,7 @@ class EncodedTable(Savable, Summarized, Schema):
         )
 
     def dense(self) -> EncodedTable:
-        """Return the same table without sparse columns, in the layout that it would have without.
+        """Return this table with all columns dense.
 
         Examples
         --------
@@ -366,7 +366,7 @@ class EncodedTable(Savable, Summarized, Schema):
         return replace(self, **blocks_of(columns, self.n_codes(), self.n_rows))
 
     def with_sparse_columns(self) -> EncodedTable:
-        """Return the same table with columns of few entries stored by these.
+        """Return this table with sparse storage for columns of few entries.
 
         The columns that a sparse matrix of the same values would keep sparse, if it leaves out the
         most frequent value of each.

@@ -316,7 +316,7 @@ class Exchangeability:
 
     @cached_property
     def layout(self) -> Layout:
-        """Return where the groups are."""
+        """Return the positions of the groups."""
         of_row = self.units
         sizes = np.bincount(of_row)
         rows, starts = np.argsort(of_row, kind="stable"), np.cumsum(sizes) - sizes

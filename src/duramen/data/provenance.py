@@ -189,7 +189,7 @@ class Provenance:
 
 
 def records(findings: Sequence[Finding]) -> tuple[dict[str, Any], ...]:
-    """Return findings as they stand in the record of a run."""
+    """Return findings in the form of the record of a run."""
     return tuple(
         {name: value for name, value in asdict(finding).items() if name != "refused"}
         for finding in findings

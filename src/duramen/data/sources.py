@@ -70,11 +70,11 @@ class Source(Protocol):
 
     @property
     def matrix(self) -> NDArray[Any] | None:
-        """All columns at once, in a type that the kernel reads, where they lie so."""
+        """All columns as one matrix of a type that the kernel reads, if they are stored so."""
 
     @property
     def stored(self) -> Stored | None:
-        """All columns at once, where they are sparse."""
+        """All columns as one sparse matrix, if they are sparse."""
 
     def column(self, j: int, name: str, function: str, kind: str | None = None) -> Column:
         """Return the j-th column.

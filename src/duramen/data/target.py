@@ -877,7 +877,7 @@ def column_target(table: EncodedTable, j: int, function: str) -> Target:
 
 
 def refuse_missing(table: EncodedTable, targets: Sequence[int] | IntArray, function: str) -> None:
-    """Raise where a column that is to be a target has missing values.
+    """Raise ValueError if a column used as target has missing values.
 
     Raises
     ------

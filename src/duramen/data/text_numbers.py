@@ -225,7 +225,7 @@ class _Value(NamedTuple):
 def numbers_in_text(
     table: pa.Table, *, as_text: Sequence[str] = (), decimal: str = ".", thousands: bool = False
 ) -> tuple[pa.Table, tuple[Finding, ...]]:
-    """Read columns of text as numbers where all of their values have one form.
+    """Convert columns of text to numbers if all their values have one form.
 
     The forms are numbers with one unit or currency ("27.2kg/m2", "$5", "12 %"), with thousands
     separators ("20,303"), and limits of detection ("<5"), which become the limit. A column is read

@@ -90,7 +90,7 @@ class Wiring:
         return links
 
     def reweighted(self, weight: FloatArray) -> Wiring:
-        """Return the same links with other weights."""
+        """Return these links with other weights."""
         return replace(self, weight=weight)
 
     def __repr__(self) -> str:
@@ -500,7 +500,7 @@ class CalciumCulture:
 
     @property
     def links(self) -> BoolArray:
-        """True where the neuron of the row acts on that of the column, of shape (n, n)."""
+        """Links from the neuron of the row to the neuron of the column, shape (n, n)."""
         return self.wiring.matrix()
 
     @property

@@ -188,7 +188,7 @@ def digits7() -> Dataset:
 
 
 def xor() -> Dataset:
-    """Make the exclusive or of two bits: each alone is independent of the target, both give it.
+    """Make the exclusive or of two bits; each bit alone is independent of the target.
 
     Returns
     -------
@@ -520,7 +520,7 @@ def gene_network(
 def _wiring(
     rng: np.random.Generator, p: int, n_regulators: int, count: int, hubs: float | None
 ) -> BoolArray:
-    """Draw links without replacement, those of a regulator with a probability of its own."""
+    """Draw links without replacement, with a probability for each regulator."""
     weight = np.zeros(p)
     extra = 0.0 if hubs is None else rng.pareto(hubs, n_regulators)
     weight[rng.permutation(p)[:n_regulators]] = 1.0 + extra
@@ -571,7 +571,7 @@ _GOLD = (
 
 
 def load_dream4(i: int, folder: str | PathLike[str], *, size: int = 100) -> GeneNetwork:
-    """Load one of the five DREAM4 in silico networks with its multifactorial expression.
+    """Load a DREAM4 in silico network with its multifactorial expression.
 
     The data do not ship with this package, since their license is not stated; they can be had
     from the DREAM challenges at Synapse (syn3049712).

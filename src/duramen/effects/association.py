@@ -208,7 +208,7 @@ def _ranks(columns: NDArray[Any]) -> tuple[FloatArray, IntArray]:
 def _order_probability(
     columns: NDArray[Any], strata: IntArray | None = None, groups: IntArray | None = None
 ) -> FloatArray:
-    """Return the probability of one of two opposite orders of columns, ties being equal.
+    """Return the probability of an order of the columns or its reverse, ties being equal.
 
     They are orders of the rows, or of the means of groups, within strata.
     """

@@ -315,7 +315,7 @@ def _read_with(
     max_rows: int | None,
     n_jobs: int | None,
 ) -> tuple[Forest, Rows, IntArray, int, int]:
-    """Read rows by :func:`read_rows`, and the index of a feature, which must have a value there."""
+    """Read rows by :func:`read_rows`, and the index of a feature with a value in some row."""
     grown = forest_of(forest, function, X, survival=True)
     grown, rows, taken, n_threads = read_rows(grown, X, function, max_rows, n_jobs)
     (j,) = checks.places_of(feature, grown.names, f"{function}: feature")

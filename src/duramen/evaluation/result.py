@@ -54,7 +54,7 @@ def balanced_accuracy(truth: NDArray[np.generic], predicted: FloatArray) -> floa
 
 
 def auc(truth: NDArray[np.generic], predicted: FloatArray) -> float:
-    """Return the area under the ROC curve, the mean of each class against the others."""
+    """Return the area under the ROC curve, as a mean over classes against the others."""
     from scipy.stats import rankdata
 
     areas = []
@@ -518,7 +518,7 @@ class EnoughFeatures(Result):
 
 
 def _rule(scores: FloatArray, factor: float) -> tuple[IntArray, IntArray, FloatArray]:
-    """Return for each of S samples, of shape (S, B, K), what is enough, the best, and its error."""
+    """Return the sufficient number, the best number and its error in each of S samples."""
     means = scores.mean(axis=1)
     best = means.argmax(axis=1)
     rows = np.arange(len(scores))

@@ -134,7 +134,7 @@ def context_links(
     limit: float | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw which links depend on a context as a matrix (thesis, figure 6.1).
+    """Draw the matrix of the links that depend on a context (thesis, figure 6.1).
 
     The cell in row i and column j is what the context does to the link from source j to target i:
     empty where it is not significant, blue where the context takes from the link (redundant),

@@ -373,7 +373,7 @@ def manhattan(
 
 
 def _along(places: Positions) -> tuple[FloatArray, list[float]]:
-    """Return where features lie on an axis from 0 to 1, and the middles of the chromosomes."""
+    """Return the positions of features on an axis from 0 to 1, and the middles of chromosomes."""
     x, middles, begin = np.empty(len(places.position)), list[float](), 0.0
     spans = []
     for chromosome in range(len(places.chromosomes)):

@@ -414,7 +414,7 @@ class AdjustedSignificance(Significance):
 
     @property
     def statistic_title(self) -> str:
-        """Name of `statistics` on an axis or in a sentence."""
+        """Name of the `statistics` for axes and sentences."""
         several = "marginal_statistic" in self.details
         return "test statistic" if several else "standardized importance"
 

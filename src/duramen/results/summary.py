@@ -274,10 +274,10 @@ class Summarized(ABC):
 
     @abstractmethod
     def _summary(self, rows: int) -> Summary:
-        """Return the heading, at most so many rows of the table, and the notes."""
+        """Return the heading, at most `rows` rows of the table, and the notes."""
 
     def summary(self, rows: int = ROWS) -> Summary:
-        """Return the heading, at most so many rows of the table, and the notes."""
+        """Return the heading, at most `rows` rows of the table, and the notes."""
         return self._summary(rows)
 
     def _shown(self) -> Summary:

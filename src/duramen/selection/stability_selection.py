@@ -305,7 +305,7 @@ def with_artificial(
 
 
 def first_of_path(values: FloatArray, response: FloatArray, q: int) -> BoolArray:
-    """Tell which q columns enter the paths of the lasso first, by the penalties of their entries.
+    """Return the q columns that enter the paths of the lasso first, by their penalties.
 
     Parameters
     ----------
@@ -333,7 +333,7 @@ def first_of_path(values: FloatArray, response: FloatArray, q: int) -> BoolArray
 
 
 def largest(values: FloatArray, q: int) -> BoolArray:
-    """Tell which are the q largest of the values above 0; of equal ones none is preferred."""
+    """Mark the q largest values above 0; ties are broken without preference."""
     if np.count_nonzero(values > 0) <= q:
         return values > 0
     least = np.partition(values, -q)[-q]

@@ -370,7 +370,7 @@ def ranking_stability(
 
 
 def drawn_best(values: FloatArray, k: int, random: np.random.Generator) -> NDArray[np.bool_]:
-    """Return which features are the k best, lots being drawn between ties; of shape (p,)."""
+    """Mark the k best features, with random choice between ties; of shape (p,)."""
     lots = random.random(len(values))
     best = np.zeros(len(values), dtype=np.bool_)
     best[np.lexsort((lots, -values))[:k]] = True

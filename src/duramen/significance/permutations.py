@@ -236,7 +236,7 @@ _GINI = (
 
 
 def pivotality_notes(subject: Measured) -> tuple[str, ...]:
-    """Return which choices break the error rates of tests that compare features by permuted labels.
+    """Return notes on choices that break the error rates of tests with permuted labels.
 
     These rates hold beside relevant features if the statistics of the others are no smaller under
     permuted labels (subset pivotality).

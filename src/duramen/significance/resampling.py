@@ -111,7 +111,7 @@ def resampling_task(subject: Measured, draw: Draw, *, noise: bool = False) -> Ta
 
 
 def tree_variance(subject: Measured, importances: Importances) -> FloatArray:
-    """Return the variance of importances over forests on the same rows, from the spread of trees.
+    """Return the variance of importances over forests on fixed rows, from the spread of trees.
 
     Zeros where the standard error of a measure is not known to be that over trees.
     """

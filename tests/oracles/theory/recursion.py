@@ -42,7 +42,7 @@ def decrease(rows, split, criterion):
 
 
 def candidate_splits(rows, feature, family):
-    """All splits of a feature at a node; none where it is constant."""
+    """Return all splits of a feature at a node; constant features have none."""
     values = sorted({x[feature] for x, _, _ in rows})
     if len(values) < 2:
         return []
@@ -89,7 +89,7 @@ def offers(rows, feature, family, cut, criterion):
 
 
 def winners(rows, features, k, family, cut, criterion):
-    """All outcomes of a node: pairs of a feature with its split (or None), and a probability."""
+    """Return all outcomes of a node: a feature with its split (or None), and a probability."""
     offered = {m: offers(rows, m, family, cut, criterion) for m in features}
     outcomes = defaultdict(Fraction)
     draws = list(combinations(features, min(k, len(features))))

@@ -135,7 +135,7 @@ class Oracle:
         return len(self.marginal(variables)) == math.prod(map(len, values))
 
     def disjoint_sets(self) -> Iterator[tuple[frozenset, frozenset, frozenset, frozenset]]:
-        """All disjoint A, C, D, Z among all variables; A, C and D not empty."""
+        """Yield all disjoint A, C, D, Z among all variables; A, C and D are not empty."""
         for owner in itertools.product("ACDZ-", repeat=self.n):
             sets = tuple(
                 frozenset(v for v in range(self.n) if owner[v] == letter) for letter in "ACDZ"

@@ -27,7 +27,7 @@ _DRAWN = 3  # features with figures
 def section_of(
     directions: Sequence[Direction], data: LearningSet[EncodedTable], target: str
 ) -> tuple[Section, str]:
-    """Return figures of the first features that have a direction, and how to read directions.
+    """Return figures of the first features with a direction, and a legend of directions.
 
     `data` has the rows by which effects were described, `target` is the name of the target.
     """

@@ -456,7 +456,7 @@ def conclusion(
     described: Sequence[Direction] = (),
     unfinished: Sequence[str] = (),
 ) -> str:
-    """Say what was found and how well the forest predicts, for a reader who knows no method.
+    """Return the result and the accuracy of the forest in plain sentences, without methods.
 
     The record of the run gives ``oob_error``, or ``cross_fitted_error`` of another model, and
     ``baseline_error``, the error of the best prediction without features, with

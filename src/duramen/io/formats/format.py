@@ -77,7 +77,7 @@ class Input:
         return None
 
     def variants(self) -> Iterator[pa.Table] | None:
-        """Yield where the columns lie on the genome, as in `layout.variants_schema`, in parts."""
+        """Yield the genomic positions of the columns, as in `layout.variants_schema`, in parts."""
         return None
 
     def groups(self, work: Path) -> Iterator[Any]:
@@ -356,7 +356,7 @@ def describing(names: Sequence[str]) -> int:
 
 
 def warn_of(names: Sequence[str], file: str, function: str) -> None:
-    """Warn of columns that were left out, if there are any."""
+    """Warn about columns that were left out, if any."""
     if names:
         what = "describes the rows and was" if len(names) == 1 else "describe the rows and were"
         warn(f"{function}: {', '.join(map(quoted, names))} of {file} {what} left out")

@@ -229,7 +229,7 @@ class BedColumns:
         return np.concatenate([layout.columns_of(g)[layout.COLUMNS] for g in self._groups()])
 
     def fingerprint(self) -> str:
-        """As `layout.fingerprint_of`; reads everything."""
+        """Return the fingerprint of `layout.fingerprint_of`; all data are read."""
         return layout.fingerprint_of(self.n_rows, True, self.records())
 
     def samples(self) -> pa.Table:

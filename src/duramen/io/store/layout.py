@@ -77,7 +77,7 @@ def variants_schema() -> pa.Schema:
 
 
 def offsets_of(sizes: NDArray[np.unsignedinteger]) -> NDArray[Any]:
-    """Return where runs begin, and where the last ends; narrow if their total length permits."""
+    """Return the starts of runs and the end of the last run, in a narrow type if possible."""
     total = int(sizes.sum(dtype=np.uint64))
     offsets = np.zeros(len(sizes) + 1, dtype=np.uint32 if total < 2**32 else np.uint64)
     np.cumsum(sizes, out=offsets[1:])
@@ -147,7 +147,7 @@ def names_of(names: Iterable[str]) -> Names:
 
 
 def labels_to_bytes(labels: NDArray[Any]) -> bytes:
-    """Return labels as they lie on disk: JSON of their type and a list."""
+    """Return the bytes of labels on disk: JSON of their type and a list."""
     kind = "O" if labels.dtype == object else labels.dtype.newbyteorder("<").str
     return json.dumps([kind, labels.tolist()]).encode("ascii")
 

@@ -278,7 +278,7 @@ class PackedColumns:
         return np.asarray(self._known(codes[np.newaxis], column, block)[0])
 
     def _known(self, codes: NDArray[Any], columns: IntArray, block: int) -> NDArray[Any]:
-        """Return codes of columns of a block, none of which is unknown."""
+        """Return codes of columns of a block, after a check for unknown codes."""
         unknown = unknown_code(codes, self._n_codes(columns))
         if unknown is not None:
             name = quoted(self.all_names[int(columns[unknown])])
@@ -292,7 +292,7 @@ class PackedColumns:
         return self._records
 
     def fingerprint(self) -> str:
-        """As `layout.fingerprint_of`."""
+        """Return the fingerprint of `layout.fingerprint_of`."""
         return str(self.header["fingerprint"])
 
     def verify(self) -> None:
@@ -365,7 +365,7 @@ class PackedColumns:
         return self._beside(layout.SAMPLES, self.n_rows)
 
     def variants(self) -> pa.Table | None:
-        """Return where the columns lie on the genome."""
+        """Return the genomic positions of the columns."""
         table = self._beside(layout.VARIANTS, self.n_columns)
         if table is not None and not table.schema.equals(layout.variants_schema()):
             raise self._inconsistent(f"{layout.VARIANTS} has other columns")

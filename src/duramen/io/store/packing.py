@@ -380,7 +380,7 @@ class EncodedInput(Input):
         return self._table.samples if isinstance(self._table, ColumnStore) else None
 
     def variants(self) -> Iterator[pa.Table] | None:
-        """Yield where the columns of the store lie on the genome."""
+        """Yield the genomic positions of the columns of the store."""
         variants = self._table._columns.variants() if isinstance(self._table, ColumnStore) else None
         return None if variants is None else iter((variants,))
 

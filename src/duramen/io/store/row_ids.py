@@ -127,7 +127,7 @@ class Pairing:
     function: str  # who asks, for errors
 
     def __post_init__(self) -> None:
-        """Check that one way to pair is asked for."""
+        """Check that a single way to pair is requested."""
         if self.match not in MATCHES:
             allowed = ", ".join(map(repr, MATCHES))
             raise self.error(f"samples_match must be one of {allowed}, got {self.match!r}.")

@@ -63,7 +63,7 @@ class StoreWriter:
     def finish(
         self, annotations: Mapping[str, Iterator[pa.Table] | None], more: Mapping[str, Any]
     ) -> None:
-        """Write annotations of rows and columns, and the header; the folder is a store then.
+        """Write annotations of rows and columns, and the header, which completes the store.
 
         `annotations` has tables, in parts, by the names of their files; `more` are further entries
         of the header.

@@ -172,7 +172,7 @@ def low_pass(x: ArrayLike, name: str = "f1") -> FloatArray:
 
 
 def difference(x: ArrayLike) -> FloatArray:
-    r"""Subtract from each frame the one before, :math:`g(x^t) = x^t - x^{t-1}` (8.4).
+    r"""Subtract the previous frame from each frame, :math:`g(x^t) = x^t - x^{t-1}` (8.4).
 
     The first frame, which has none before, becomes 0.
 

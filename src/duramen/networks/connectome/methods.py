@@ -81,7 +81,7 @@ class Settings:
     max_depth: int = 3
 
     def check(self, n_neurons: int) -> None:
-        """Raise where a setting is not allowed."""
+        """Raise ValueError if a setting is not allowed."""
         if not self.filters:
             raise checks.refuse(FUNCTION, "filters", "weights by name of filter", self.filters)
         for name, weight in self.filters.items():

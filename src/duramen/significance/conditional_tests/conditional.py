@@ -459,7 +459,7 @@ def check_rows(data: Data, n_folds: int = 5, owner: str = _FUNCTION) -> None:
 def limits(
     explained: FloatArray, determined: BoolArray, n_rows: int, hypotheses: Hypotheses, rows: str
 ) -> list[str]:
-    """Return notes where others determine features, features vary too little, or rows are few."""
+    """Return notes on determined features, on features with little variance, and on few rows."""
     notes, n_hypotheses = list[str](), len(hypotheses)
     several = any(len(features) > 1 for features in hypotheses.features)
     what = "groups and features" if several else "features"

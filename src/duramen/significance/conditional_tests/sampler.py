@@ -452,7 +452,7 @@ def diagnosis(
     n_threads: int = 1,
     donors: np.ndarray | None = None,
 ) -> dict[str, Any] | None:
-    """Tell draws of features from the data.
+    """Test whether a classifier can separate draws of features from the data.
 
     Looked at are the hypotheses with the smallest p-values, whose verdicts depend on the draws.
     A classifier sees the columns of the drawn features, their residuals after the prediction from

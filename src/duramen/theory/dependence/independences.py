@@ -351,7 +351,7 @@ class Properties(Result):
     _WHAT = "properties"
 
     def table(self) -> list[Column]:
-        """Return each property, whether it holds, and a counterexample where it fails."""
+        """Return each property, its truth value, and a counterexample if it fails."""
         names = (*_EXPLAINED, "P", "PC", "PCWT")
         holds = np.array([bool(getattr(self, name)) for name in names])
         titles = [_EXPLAINED.get(name, name) for name in names]

@@ -42,7 +42,7 @@ Words = NDArray[np.uint64]
 
 
 def packed(bits: NDArray[Any]) -> Words:
-    """Return sets of rows, given as one truth value a row, shape (n, rows), as words."""
+    """Pack sets of rows, as truth values of shape (n, rows), into words."""
     n, n_rows = bits.shape
     padded = np.zeros((n, -(-n_rows // _WORD) * _WORD), dtype=bool)
     padded[:, :n_rows] = bits
@@ -50,7 +50,7 @@ def packed(bits: NDArray[Any]) -> Words:
 
 
 def unpacked(rows: Words, n_rows: int) -> BoolArray:
-    """Return sets of rows as one truth value a row, shape (n, rows)."""
+    """Unpack sets of rows into truth values, of shape (n, rows)."""
     bits = np.unpackbits(rows.view(np.uint8), axis=1, count=n_rows, bitorder="little")
     return bits.view(np.bool_)
 
@@ -502,7 +502,7 @@ _Ways = list[tuple[Words, FloatArray]]
 
 
 def _merged(ways: _Ways) -> tuple[Words, FloatArray]:
-    """Return each node once, with all the ways to reach it."""
+    """Return distinct nodes, each with the sum of the probabilities of all its paths."""
     rows, reach = (np.concatenate(part) for part in zip(*ways, strict=True))
     order, first = in_order(rows)
     return rows[order[first]], np.add.reduceat(reach[order], first, axis=0)
