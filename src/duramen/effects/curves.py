@@ -223,7 +223,7 @@ def partial_dependence(
     forest, X, feature, max_rows, n_jobs
         As for :func:`accumulated_local_effects`.
     n_points : int
-        At most so many points: all values of the feature, or so many quantiles.
+        Largest number of points; features with more values are evaluated at quantiles.
 
     Returns
     -------

@@ -363,13 +363,13 @@ class Network(Result):
             True links: a matrix from source to target; or source, target and, optionally, 1 for
             links and 0 for pairs that are none.
         pairs : {"candidates", "listed", "dream5", "directed"}
-            Pairs that are scored. "candidates": those of a source and another target of this
-            network. "listed": those that `gold` lists, as in DREAM4. "dream5": each source of a
+            Pairs that are scored. "candidates": pairs of a source and another target of this
+            network. "listed": pairs that `gold` lists, as in DREAM4. "dream5": each source of a
             link of `gold` with each variable that `gold` names; pairs that are no candidates of
             this network are ranked last, in random order (Marbach et al. 2012). "directed": the
-            candidates, and those of an undirected network in both directions, with equal weights,
-            as in the connectomics challenge; :func:`duramen.networks.undirected_ceiling` gives the
-            best scores that this allows.
+            candidates, where pairs of an undirected network count in both directions with equal
+            weights, as in the connectomics challenge; :func:`duramen.networks.undirected_ceiling`
+            gives the best possible scores.
 
         Returns
         -------

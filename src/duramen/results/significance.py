@@ -521,11 +521,11 @@ class ConditionalSignificance(Significance):
         Returns
         -------
         tuple of str
-            ``"direct"`` if the q-value is at most `alpha`: the feature tells something that the
-            others do not; else ``"shared with A, B"`` if it is associated with the target
+            ``"direct"`` if the q-value is at most `alpha`: the feature is associated with the
+            target given all others. Else ``"shared with A, B"`` if it is associated with the target
             (`association` at most `alpha`), where A and B carry most of that association, or
-            ``"shared"`` where none stands out; else ``"undecided"``. Neither of these two says that
-            a feature tells nothing beside the others, only that the rows do not show it.
+            ``"shared"`` if no feature stands out; else ``"undecided"``. These two verdicts are no
+            evidence that a feature is irrelevant given the others.
 
         Raises
         ------

@@ -105,8 +105,8 @@ class BackwardElimination(RefittingSelector):
 
     Notes
     -----
-    Some features are always selected, on pure noise too: what they are worth says the nested error
-    beside that of a constant prediction.
+    Some features are always selected, also on pure noise. Compare the nested error with the error
+    of a constant prediction to judge them.
 
     Of identical features, importances are alike, and either may be dropped; where the importance of
     a signal is divided among many copies they may all be dropped before weaker features. With

@@ -97,9 +97,9 @@ class SequentialRandomSubspace(BaseSelector):
         "decoy"
             Every feature that was not found before has a decoy, itself with the rows in another
             order, which is the same for all trees. At each node of each tree it is seen whether the
-            decoy would have been chosen in its feature's place. What a feature gets beyond its
-            decoy, in the mean over its trees, is compared with how far others fall short of theirs;
-            `alpha` bounds the false discovery rate (see Notes). Twice the work.
+            decoy would have been chosen in its feature's place. The mean excess of a feature over
+            its decoy is compared with the shortfalls of other features; `alpha` bounds the false
+            discovery rate (see Notes). Twice the work.
         "probe"
             That of the papers (thesis, 7.C.1): each tree is given `n_probes` probes, columns of its
             own with permuted rows, and a feature that more than `min_draws` trees were given is
@@ -211,7 +211,8 @@ class SequentialRandomSubspace(BaseSelector):
 
     *Strata.* With a learning set that has strata, such as populations, decoys and shadow features
     have the values of rows of the same stratum: a feature that differs between the strata, as the
-    target does, is so in its decoy too, and found only for what it tells within them. For
+    target does, has a decoy that differs too, and is found only for its association within strata.
+    For
     ``relevance="decoy"`` only.
 
     *Correlated features.* One that is correlated with a relevant feature is associated with the
@@ -219,8 +220,8 @@ class SequentialRandomSubspace(BaseSelector):
     discovery rate of features that are independent of the target and of the others (the guide has
     figures).
 
-    *Masking.* Trees in which all q features compete (`max_features=None` of the estimator) take one
-    of several features that tell the same, and those that were found and kept hide others. With an
+    *Masking.* Trees in which all q features compete (`max_features=None` of the estimator) use one
+    of several redundant features, and features that were found and kept hide others. With an
     `keep` so small that not all of them have a place, or smaller `max_features`, more are found.
 
     References

@@ -49,12 +49,12 @@ def interactions(
         p(t) \Delta i(t) \Bigl( \frac{[X_j \in A_t]}{d_t} - \frac{[X_j \notin A_t]}{p - 1 - d_t}
         \Bigr) + \text{the same for } v(t) = X_j \text{ and } X_m \Bigr]
 
-    with :math:`A_t` the :math:`d_t` features conditioned on above node t: what the splits on a
-    feature tell at depth k + 1 below the other, less what they tell at depth k without it, mean
-    over k. In totally randomized multiway trees, grown in full, its expectation is the index of
-    the training rows (`duramen.theory.population_interactions`). Features that were drawn and
-    pairs constant above a node of such trees are among :math:`A_t`; which they are is not
-    recorded, so that they count by their probability, for which the training rows are needed.
+    with :math:`A_t` the :math:`d_t` features conditioned on above node t: the information of splits
+    on a feature at depth k + 1 below the other, less their information at depth k without it,
+    averaged over k. In totally randomized multiway trees, grown in full, its expectation is the
+    index of the training rows (`duramen.theory.population_interactions`). Features that were drawn and
+    pairs constant above a node of such trees are among :math:`A_t`; since they are not recorded,
+    they count with their probability, which needs the training rows.
 
     Parameters
     ----------

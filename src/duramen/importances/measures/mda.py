@@ -91,12 +91,11 @@ def mda(
         comparable pair of rows drop out of the mean over trees). For other predictors anything that
         scikit-learn takes.
     votes : {"tree", "ensemble", "predictor"}
-        "tree": the mean over trees of what each loses. "ensemble": what the majority vote (the mean
-        prediction in regression and survival) of the trees that a row is out of bag of loses, as
-        in Breiman (2001); rows in every bag are left out. "predictor": what `predict` loses, by a
-        permutation that is the same for all trees, as
-        :func:`sklearn.inspection.permutation_importance` measures it; for classes or numbers, with
-        ``rows=None``. The last two have the default `scoring` alone.
+        "tree": the mean loss of the trees. "ensemble": the loss of the majority vote (the mean
+        prediction in regression and survival) of the trees for which a row is out of bag, as in
+        Breiman (2001); rows in every bag are left out. "predictor": the loss of `predict` by a
+        permutation common to all trees, as in :func:`sklearn.inspection.permutation_importance`;
+        for classes or numbers, with ``rows=None``. The last two have the default `scoring` alone.
     n_repeats : int or "all", optional
         Permutations of each feature in each tree, by default 1 (5 for other predictors). "all":
         the mean over all permutations, computed exactly; for scores that are sums over rows and

@@ -79,8 +79,7 @@ def mdi(
     -------
     Importances
         ``measure="mdi"``; `standard_error` is that of the mean over the trees (None for a single
-        tree). It tells how far a forest of more trees could be from this one, not how far other
-        data could be.
+        tree). It is the uncertainty by the number of trees, not by the sample.
 
     Raises
     ------

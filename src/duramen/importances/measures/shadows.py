@@ -105,8 +105,8 @@ def air(
     -------
     Importances
         ``measure="air"``, in the criterion's unit, not normalized. `standard_error` is that of the
-        mean difference over the trees (None for a single tree): how far a larger forest with the
-        same permutation could be. It knows nothing of other permutations (`sandri` does) nor of
+        mean difference over the trees (None for a single tree): the uncertainty by the size of the
+        forest, with this permutation. It knows nothing of other permutations (`sandri` does) nor of
         other data.
 
     Raises
@@ -237,8 +237,8 @@ def sandri(
     -------
     Importances
         ``measure="sandri"``, in the criterion's unit, not normalized; values can be negative.
-        `standard_error` is that of the mean over the repeats (None for a single one): how far
-        more permutations and larger forests could be, not how far other data could be.
+        `standard_error` is that of the mean over the repeats (None for a single one): the
+        uncertainty by the number of permutations and the size of forests, not by the sample.
 
     Raises
     ------

@@ -48,8 +48,8 @@ def sobol_mda(
     with :math:`\hat f` the out-of-bag prediction of the forest and :math:`\hat f^{(-j)}` that of
     the forest projected along feature j (Bénard, Da Veiga, Scornet 2022). It estimates the total
     Sobol index (:func:`duramen.theory.total_sobol_indices`): the fraction of the variance of Y
-    that no other feature explains. Unlike :func:`mda`, it does not send rows to where the joint
-    distribution of the features has no mass.
+    that no other feature explains. Unlike :func:`mda`, it evaluates no combinations of values that
+    cannot occur in the joint distribution of the features.
 
     Parameters
     ----------

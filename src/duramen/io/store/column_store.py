@@ -478,7 +478,8 @@ def without(store: ColumnStore, index: ArrayLike) -> ColumnStore:
     -------
     ColumnStore
         The other columns, in their order, with the names and kinds that they have. Its fingerprint
-        depends on that of the store and on what is left out. `ColumnStore.as_table` of it is a copy
+        depends on the fingerprint of the store and on the columns left out. `ColumnStore.as_table`
+        of it is a copy
         in memory.
 
     Raises

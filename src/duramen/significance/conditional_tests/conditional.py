@@ -141,7 +141,7 @@ def conditional(
         features as "gaussian".
     feature_groups : mapping, labels, path, ..., optional
         Features that are tested together, as for :func:`duramen.io.feature_groups`: whether a
-        group tells something that the features outside it do not.
+        group is associated with the target given the features outside it.
     members : bool
         Whether the features of the groups, and those in none, are tested too: first groups and
         features in none, then the members of the groups that are significant. The result has the

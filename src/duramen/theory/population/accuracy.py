@@ -86,10 +86,10 @@ def population_mda(
         criterion is the variance, else zero-one. A leaf predicts its most probable class, the first
         of several, or its mean.
     votes : {"tree", "ensemble", "predictor"}, default="tree"
-        "tree": the mean over trees of what each loses. "ensemble": what their majority vote, or
-        their mean prediction, loses where every tree draws a value v of its own, as in
-        ``dm.importances.mda(votes="ensemble")``. "predictor": the same where all trees are given
-        the same v, as if the forest were any predictor. See Notes.
+        "tree": the mean loss of the trees. "ensemble": the loss of their majority vote, or mean
+        prediction, if every tree draws its own value v, as in
+        ``dm.importances.mda(votes="ensemble")``. "predictor": the loss if all trees share v, as for
+        any predictor. See Notes.
     given : mapping of str to features, or "associated", optional
         Features within whose values X_m is permuted, by the name of X_m: v is then drawn from the
         distribution of X_m given them, at their values in x. "associated" takes all features with
