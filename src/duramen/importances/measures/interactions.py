@@ -52,9 +52,9 @@ def interactions(
     with :math:`A_t` the :math:`d_t` features conditioned on above node t: the information of splits
     on a feature at depth k + 1 below the other, less their information at depth k without it,
     averaged over k. In totally randomized multiway trees, grown in full, its expectation is the
-    index of the training rows (`duramen.theory.population_interactions`). Features that were drawn and
-    pairs constant above a node of such trees are among :math:`A_t`; since they are not recorded,
-    they count with their probability, which needs the training rows.
+    index of the training rows (`duramen.theory.population_interactions`). Features that were drawn
+    and pairs constant above a node of such trees are among :math:`A_t`; since they are not
+    recorded, they count with their probability, which needs the training rows.
 
     Parameters
     ----------
