@@ -5,6 +5,7 @@ from base64 import b64encode
 from hashlib import sha256
 from html.parser import HTMLParser
 from itertools import product
+from xml.etree import ElementTree
 
 import numpy as np
 import pandas as pd
@@ -255,3 +256,37 @@ def test_plan_report_tells_advice_and_reasons():
     assert_needs_nothing_else(html)
     page = Page(html)
     assert "dm.plan(n_rows=1000, n_features=10000, memory=1000000" in page.words
+
+
+# --- figures as files ----------------------------------------------------------------------------
+
+
+def test_figures_are_saved_by_their_title(tmp_path):
+    report = summarise(example(), a_run(), oob_errors=CURVE)
+    assert list(report.figures) == ["By interaction degree", "Error against number of trees"]
+    drawn = report.figures["Error against number of trees"]
+    drawn.savefig(tmp_path / "error.svg")
+    text = (tmp_path / "error.svg").read_text(encoding="utf-8")
+    root = ElementTree.fromstring(text)
+    assert (float(root.get("width")[:-2]), root.get("height")) == (pytest.approx(316.8), "180pt")
+    assert "var(" not in text
+    drawn.savefig(tmp_path / "error.png", dpi=50)
+    content = (tmp_path / "error.png").read_bytes()
+    assert int.from_bytes(content[16:20], "big") == 220  # 4.4 inches
+    with pytest.raises(ValueError, match=r"path must end in .svg, .png or .pdf, got 'error.gif'"):
+        drawn.savefig(tmp_path / "error.gif")
+
+
+def test_figures_of_a_loaded_report_are_saved_as_svg(tmp_path):
+    report = summarise(example(), a_run(), oob_errors=CURVE)
+    report.save(tmp_path / "out")
+    loaded = type(report).load(tmp_path / "out").figures["Error against number of trees"]
+    loaded.savefig(tmp_path / "error.svg")
+    report.figures["Error against number of trees"].savefig(tmp_path / "first.svg")
+    numbers = [
+        re.findall(r'<path d="([^"]+)"', (tmp_path / name).read_text(encoding="utf-8"))
+        for name in ("error.svg", "first.svg")
+    ]
+    assert numbers[0] == numbers[1]
+    with pytest.raises(ValueError, match=r"path must end in .svg for a report that was loaded"):
+        loaded.savefig(tmp_path / "error.png")

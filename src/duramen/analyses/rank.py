@@ -523,6 +523,7 @@ def rank(
         if placed:
             shown = significance.manhattan(tested, first)
             above = grouping.sections_of(first, variants, clustered, shown)
+        associated = effects.target_columns(data, order)
         report = summarize(
             measures,
             execution.record(data.facts(), settings=settings, results=results),
@@ -531,9 +532,10 @@ def rank(
             left_out=execution.left_out,
             unfinished=execution.unfinished,
             oob_errors=getattr(forest, "oob_error_curve_", None),
+            associated=associated,
             **parts,
         )
-        table = {**report.table, **effects.target_columns(data, order)}
+        table = {**report.table, **associated}
         if placed:
             table = grouping.with_clusters(table, variants, clustered)
         notes = tuple(dict.fromkeys((*provenance.remarks, *execution.remarks)))

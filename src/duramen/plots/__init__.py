@@ -12,6 +12,7 @@ from duramen.plots.importances import (
 )
 from duramen.plots.local import beeswarm, waterfall
 from duramen.plots.network import interaction_network, network_graph, precision_recall
+from duramen.plots.samples import correlations, heat_map, row_map, volcano
 
 __all__ = [
     "against_target",
@@ -19,9 +20,11 @@ __all__ = [
     "by_degree",
     "context_effects",
     "context_links",
+    "correlations",
     "direct_features",
     "effect",
     "found_curves",
+    "heat_map",
     "interaction_network",
     "manhattan",
     "network_graph",
@@ -29,6 +32,8 @@ __all__ = [
     "p_values",
     "precision_recall",
     "ranking",
+    "row_map",
     "selection_curves",
+    "volcano",
     "waterfall",
 ]

@@ -185,6 +185,74 @@ def shown_columns(columns: Sequence[Column], n: int) -> tuple[Column, ...]:
     )
 
 
+class ReportFigure:
+    """A figure of a report, to be saved as a file or shown in a notebook.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> data = dm.datasets.linear_sign(200, 6, n_relevant=2, random_state=0)
+    >>> report = dm.rank(data.X, data.y, n_jobs=1)
+    >>> report.figures["Map of the rows"]
+    ReportFigure('Map of the rows')
+    """
+
+    def __init__(self, section: Section) -> None:
+        self._section = section
+
+    def savefig(self, path: str | PathLike[str], *, dpi: float = 200.0) -> None:
+        """Save the figure as a file, whose name ends in .svg, .png or .pdf.
+
+        Parameters
+        ----------
+        path : path
+            File to write.
+        dpi : float
+            Pixels per inch of a .png file.
+
+        Raises
+        ------
+        ValueError
+            If the name of the file ends otherwise, or in .png or .pdf for a figure of a loaded
+            report, which holds the figures as they were drawn, in SVG.
+        """
+        place, owner = expanded(path, "ReportFigure.savefig"), "ReportFigure.savefig"
+        kind = place.suffix.lower()
+        if kind not in (".svg", ".png", ".pdf"):
+            raise ValueError(f"{owner}: path must end in .svg, .png or .pdf, got {place.name!r}.")
+        if kind == ".svg":
+            with replacing(place) as file:
+                file.write(self._svg().encode("utf-8"))
+            return
+        if self._section.figure is None:
+            raise ValueError(
+                f"{owner}: path must end in .svg for a report that was loaded, got {place.name!r}. "
+                "Hint: save it as .svg, or from the page of the report as PNG."
+            )
+        from matplotlib.figure import Figure
+
+        entry, of, options = self._section.figure
+        canvas = Figure(figsize=(entry.width, entry.height(of, options)), layout="constrained")
+        entry.draw(of, **options, ax=canvas.add_subplot())
+        with replacing(place) as file:
+            canvas.savefig(file, format=kind[1:], dpi=dpi)
+
+    def _svg(self) -> str:
+        """Return the figure as an svg document with colors for a white page."""
+        text = self._section.drawing or svg(self._section, "figure")
+        for color, variable in _VARIABLES.items():
+            text = text.replace(variable, color)
+        width, height = re.findall(r'viewBox="\S+ \S+ (\S+) (\S+)"', text)[0]
+        size = f'<svg width="{width}pt" height="{height}pt" font-family="sans-serif" '
+        return text.replace("<svg ", size, 1)
+
+    def _repr_svg_(self) -> str:
+        return self._svg()
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self._section.title!r})"
+
+
 @dataclass(frozen=True, kw_only=True)
 class Run(Savable):
     """Command, data, settings and seed of a run.
@@ -306,6 +374,15 @@ class Report(Saved, Framed):
         """Methods, settings and sources in sentences for a paper; empty if the report has none."""
         sections = (part for part in self.walk() if isinstance(part, Section))
         return next((part.lines[0] for part in sections if part.title == METHODS), "")
+
+    @property
+    def figures(self) -> dict[str, ReportFigure]:
+        """Figures by the title of their section, each with a method ``savefig``."""
+        return {
+            part.title: ReportFigure(part)
+            for part in self.walk()
+            if isinstance(part, Section) and (part.figure is not None or part.drawing)
+        }
 
     @property
     def metadata(self) -> dict[str, Any]:

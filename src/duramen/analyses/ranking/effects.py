@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -12,8 +13,10 @@ from duramen.data.strata import adjusted_means, centered_within
 from duramen.effects import Direction
 from duramen.forests.prediction import concordance
 from duramen.plots.effects import AGAINST_TARGET, EFFECT
-from duramen.reports.report import Section
+from duramen.plots.samples import CORRELATIONS, HEAT_MAP, ROW_MAP, VOLCANO
+from duramen.reports.report import Section, as_importances
 from duramen.results.feature_effect import METHODS
+from duramen.results.significance import AdjustedSignificance
 from duramen.support.arrays import IntArray
 from duramen.support.arrow import pa
 from duramen.support.text import printable
@@ -22,6 +25,10 @@ DESCRIBED = 20
 """Features of a ranking whose effects are described, at least."""
 _CLASSES = 10  # of more classes, no means are written
 _DRAWN = 3  # features with figures
+_OF_MAPS = 20  # features of a heat map and a map of rows
+_ROWS = 1000  # rows of these, the most
+_WIDE = 100  # features from which on there is a volcano plot
+_POINTS = 1500  # features of it, the most
 
 
 def section_of(
@@ -111,6 +118,128 @@ def section_of(
         )
     words = "; ".join(f"{printable(one.name)} {one.words}" for one in directed[:8])
     return Section(title, (f"{words}.",), sections=tuple(charts), tiled=True), reading
+
+
+def overview_of(
+    data: LearningSet[EncodedTable],
+    names: Sequence[str],
+    first: Any,
+    tested: Any,
+    associated: Mapping[str, Any],
+    target: str,
+) -> Section | None:
+    """Return figures of the rows and the first features; None where too few have an order.
+
+    Parameters
+    ----------
+    data : LearningSet
+        Rows, of which at most 1,000 are used.
+    names : sequence of str
+        All features in the order of the ranking.
+    first : Importances or Significance
+        Measure that orders the features.
+    tested : Significance, ErrorRates or None
+    associated : mapping of str to array
+        The columns of `target_columns`, in the order of `names`.
+    target : str
+        Name of the target.
+    """
+    table, place = data.table, {name: j for j, name in enumerate(data.table.names)}
+    kinds = table.kinds
+    rows = np.linspace(0, table.n_rows - 1, min(table.n_rows, _ROWS)).astype(np.intp)
+    shown = list(islice((name for name in names if kinds[place[name]] != "nominal"), _OF_MAPS))
+    if len(shown) < 2 or len(rows) < 3:
+        return None
+    X = np.empty((len(rows), len(shown)))
+    for name, column in zip(shown, X.T, strict=True):
+        codes, n_values = table.codes(place[name])[rows], len(table.values(place[name]))
+        column[:] = np.where(codes < n_values, codes, np.nan)
+    outcome = np.asarray(data.target.labels)[rows]
+    if data.target.classes is not None:
+        outcome = outcome.astype(str)
+    features = f"the first {len(shown)} features that have an order"
+    charts = [
+        Section(
+            "Heat map of the first features",
+            caption="Color is the rank of a value within its feature, from the lowest (vermilion) "
+            "over the median to the highest (blue). Rows are in the order of the target, within a "
+            "class in that of the first principal component.",
+            figure=(HEAT_MAP, X, {"target": outcome, "names": shown, "target_name": target}),
+            text=f"Heat map of the values of {features} in the rows, which are ordered by target.",
+        ),
+        Section(
+            "Correlations of the first features",
+            caption="Spearman's rank correlation, from -1 (vermilion) to 1 (blue). Correlated "
+            "features share their importance.",
+            figure=(CORRELATIONS, X, {"names": shown}),
+            text=f"Matrix of the rank correlations of {features} with each other.",
+        ),
+        Section(
+            "Map of the rows",
+            caption="The first two principal components of the ranks of the same features: rows "
+            "that lie near each other have similar values.",
+            figure=(ROW_MAP, X, {"target": outcome}),
+            text=f"Scatter plot of the rows by two principal components of {features}.",
+        ),
+    ]
+    if len(names) >= _WIDE and len(associated) in (1, 2):
+        charts.append(_volcano(data, names, first, tested, associated))
+    return Section(
+        "Heat map, correlations, map of the rows", sections=tuple(charts), folded=True, tiled=True
+    )
+
+
+def _volcano(
+    data: LearningSet[EncodedTable],
+    names: Sequence[str],
+    first: Any,
+    tested: Any,
+    associated: Mapping[str, Any],
+) -> Section:
+    """Return the volcano plot: effect of each feature against its evidence."""
+    # The best features, and others at equal distances.
+    p, half = len(names), _POINTS // 2
+    some = np.arange(p)
+    if p > _POINTS:
+        some = np.r_[:half, np.linspace(half, p - 1, _POINTS - half).astype(np.intp)]
+    chosen = [names[i] for i in some.tolist()]
+    effects = {
+        title.removeprefix("mean_"): np.asarray(column.to_numpy(zero_copy_only=False))[some]
+        for title, column in associated.items()
+    }
+    if len(effects) == 1:
+        ((title, x),) = effects.items()
+        xlabel = {"spearman": "Spearman's correlation with the target"}.get(title, title)
+    else:
+        other, high = effects if str(data.positive) != next(iter(effects)) else reversed(effects)
+        x, xlabel = effects[high] - effects[other], f"{high} less {other}, in standard deviations"
+        place = {name: j for j, name in enumerate(data.table.names)}
+        for i in np.flatnonzero(np.isfinite(x)).tolist():  # numbers, not categories
+            codes, values = data.table.codes(place[chosen[i]]), data.table.values(place[chosen[i]])
+            weights = np.bincount(codes, minlength=len(values))[: len(values)] / len(codes)
+            mean = weights @ values / weights.sum()
+            x[i] /= np.sqrt(weights @ (values - mean) ** 2 / weights.sum()) or 1.0
+    if isinstance(tested, AdjustedSignificance):
+        of_chosen = tested.of(chosen)
+        y, ylabel, verdicts = of_chosen.statistics, tested.statistic_title, of_chosen.verdicts()
+    else:
+        y, ylabel, verdicts = as_importances(first).of(chosen).values, "importance", ()
+    seen = np.isfinite(x) & np.isfinite(y)
+    options = {
+        "evidence": y[seen],
+        "names": [name for name, here in zip(chosen, seen, strict=True) if here],
+        "verdicts": [word for word, here in zip(verdicts, seen, strict=False) if here],
+        "xlabel": xlabel,
+        "ylabel": ylabel,
+    }
+    drawn = f"All {p:,} features" if len(some) == p else f"{len(some):,} of the {p:,} features"
+    return Section(
+        "Volcano plot: effect against evidence",
+        caption=f"{drawn}, each by itself: the farther to a side, the larger the "
+        "effect; the higher, the stronger the evidence.",
+        figure=(VOLCANO, x[seen], options),
+        text=f"Scatter plot of features, {xlabel} against {ylabel}. {drawn} are drawn.",
+    )
 
 
 def _within(values: Any, strata: IntArray) -> Any:

@@ -272,11 +272,12 @@ def summarize(
     **parts
         Results of further steps, as far as there are any: ``tested``, ``described``, ``intervals``,
         ``stability``, ``trees``, ``direct``, ``direct_groups``, ``direct_clusters``, ``groups`` (a
-        table), ``pairs`` and ``rows``.
+        table), ``pairs``, ``rows``, and ``associated`` (the columns of `effects.target_columns`).
     """
     names = ("tested", "direct", "pairs", "trees", "intervals", "stability")
     tested, direct, pairs, trees, intervals, stability = map(parts.get, names)
     rows, clusters = (parts.get(name) or () for name in ("rows", "direct_clusters"))
+    associated = parts.pop("associated", {})
     words = {name: words_of(measured) for name, measured in measures.items()}
     first, of_first = next(zip(measures.values(), words.values(), strict=True))
     verdicts = tested.verdicts(LEVEL) if isinstance(tested, AdjustedSignificance) else None
@@ -328,6 +329,10 @@ def summarize(
         section, text = effects.section_of(parts["described"], data, run.target or "target")
         sections.append(section)
         reading.append(text)
+        overview = effects.overview_of(
+            data, head[1].cells, first, tested, associated, run.target or "target"
+        )
+        sections += [] if overview is None else [overview]
     sections += [part.section() for part in (*([] if pairs is None else [pairs]), *rows)]
     if left_out:
         sections.append(Section("Not computed", tuple(left_out)))
