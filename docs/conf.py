@@ -39,8 +39,8 @@ exclude_patterns = [
     "images/make_*.py",
     "examples",
     "paper",
-    "gallery/*.ipynb",
-    "gallery/*.py",
+    "gallery/**/*.ipynb",
+    "gallery/**/*.py",
     "sg_execution_times.rst",
 ]
 # One backtick is code in docstrings, as Markdown has it.
@@ -50,6 +50,10 @@ default_role = "code"
 sphinx_gallery_conf = {
     "examples_dirs": "examples",
     "gallery_dirs": "gallery",
+    "subsection_order": [
+        f"examples/{topic}"
+        for topic in ("rank", "explain", "columns", "select", "networks", "theory")
+    ],
     "within_subsection_order": "FileNameSortKey",
     "download_all_examples": False,
     "show_signature": False,

@@ -29,7 +29,10 @@ from duramen.reports import report
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 # Pages and folders run with the slow tests.
-SLOW = {ROOT / "docs" / name for name in ("index.md", "start", "how-to", "explanation")}
+SLOW = {
+    ROOT / "README.md",
+    *(ROOT / "docs" / name for name in ("index.md", "start", "how-to", "explanation")),
+}
 BLOCK = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```\s*$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
 LANGUAGES = {"python", "r", "sh", "text", "yaml"}
@@ -133,6 +136,23 @@ def tool() -> ModuleType:
     return module
 
 
+@pytest.mark.slow
+def test_the_readme_passes_strict_types(tmp_path: Path) -> None:
+    pytest.importorskip("mypy")
+    code = "\n".join(code for language, code, _ in blocks(ROOT / "README.md") if language == "python")
+    (tmp_path / "readme.py").write_text(code, encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy", "--strict", "--config-file=", str(tmp_path / "readme.py")],
+        cwd=tmp_path,
+        env={**os.environ, "MYPYPATH": str(ROOT / "src")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    faults = [line for line in done.stdout.splitlines() if line.startswith("readme.py")]
+    assert faults == [], done.stdout
+
+
 def test_six_pages_show_the_first_screen_of_rank() -> None:
     shown = [page.name for page in tool().PAGES if screens(page)]
     assert len(shown) == 6
@@ -164,7 +184,7 @@ def drawn() -> set[str]:
     """The names of the pictures that are drawn when the site is built."""
     docs = ROOT / "docs"
     programs = [program.read_text("utf-8") for program in (docs / "images").glob("make_*.py")]
-    examples = [f"sphx_glr_{example.stem}_001.png" for example in (docs / "examples").glob("*.py")]
+    examples = [f"sphx_glr_{example.stem}_001.png" for example in (docs / "examples").rglob("*.py")]
     return {*re.findall(r'"([\w-]+\.png)"', "".join(programs)), *examples}
 
 

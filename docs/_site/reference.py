@@ -7,6 +7,7 @@ to add here. A name that several packages export has one page, under the shortes
 
 from __future__ import annotations
 
+import importlib
 import inspect
 from collections import defaultdict
 from collections.abc import Iterator
@@ -83,7 +84,7 @@ def pages() -> Iterator[tuple[str, str]]:
         by_package[path.rpartition(".")[0]][path] = thing
         yield path, page(path, thing)
     yield from commands.pages()
-    modules = {package.__name__: package for package in packages()}
+    modules = {name: importlib.import_module(name) for name in by_package}
     for name, members in by_package.items():
         yield f"package-{name}", overview(modules[name], members)
     lines = [*title("Reference"), "Every public name has a page, made from its docstring."]
