@@ -52,7 +52,7 @@ MODEL = "rank ill.csv --target ill --estimator sklearn.linear_model.LogisticRegr
 refusal("no-package", "rank ill.csv --target ill --estimator nothing.Model", "--estimator nothing.")
 refusal("no-class", "rank ill.csv --target ill --estimator json.dumps", "--estimator", "class")
 refusal("no-json", f"{MODEL} --estimator-params {{bad", "--estimator-params", "JSON", "{bad")
-refusal("no-parameter", f"{MODEL} --estimator-params {{\"foo\":1}}", "--estimator-params", "foo")
+refusal("no-parameter", f'{MODEL} --estimator-params {{"foo":1}}', "--estimator-params", "foo")
 refusal("parameters-of-a-kind", f"{RANK} --estimator-params {{}}", "--estimator-params", "forest")
 refusal("model-and-trees", f"{MODEL} --trees 20", "--n-estimators", "LogisticRegression")
 refusal("model-and-intervals", f"{MODEL} --intervals", "--intervals", "LogisticRegression")
