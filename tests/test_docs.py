@@ -139,7 +139,9 @@ def tool() -> ModuleType:
 @pytest.mark.slow
 def test_the_readme_passes_strict_types(tmp_path: Path) -> None:
     pytest.importorskip("mypy")
-    code = "\n".join(code for language, code, _ in blocks(ROOT / "README.md") if language == "python")
+    code = "\n".join(
+        code for language, code, _ in blocks(ROOT / "README.md") if language == "python"
+    )
     (tmp_path / "readme.py").write_text(code, encoding="utf-8")
     done = subprocess.run(
         [sys.executable, "-m", "mypy", "--strict", "--config-file=", str(tmp_path / "readme.py")],
