@@ -277,7 +277,7 @@ def rank(
     if other:
         words = ("direct", "interactions", "explain", "explain_rows", "intervals", "stability")
         asked = {name: arguments[name] for name in words}
-        models.check_model(forest, data.task, changed, asked, test_to_run)
+        models.check_model(forest, data.target, changed, asked, test_to_run)
     if representatives is not None:
         with execution.step("cluster"):
             data, clustered = grouping.represented(data, representatives)

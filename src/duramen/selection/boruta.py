@@ -39,8 +39,10 @@ class Boruta(RefittingSelector):
 
     Parameters
     ----------
-    estimator : estimator of duramen, optional
-        Parameters of the forests; it is cloned, not changed. Random forests by default.
+    estimator : estimator of duramen or any model, optional
+        Parameters of the forests; it is cloned, not changed. Random forests by default; or any
+        model with fit and predict, which is refitted in their place
+        (docs/how-to/tests/any-model.md).
     n_estimators : int, optional
         Number of trees of a forest; by default those of `estimator`, 500 without one.
     measure : str or callable, default="scaled_mda"

@@ -156,8 +156,9 @@ def max_t(
 
     Parameters
     ----------
-    estimator : estimator of duramen, or PermutedImportances
-        Parameters of the forests; it is cloned, not changed. Or the result of
+    estimator : estimator of duramen, any model with fit and predict, or PermutedImportances
+        Parameters of the forests, or a model that is refitted in their place
+        (docs/how-to/tests/any-model.md); it is cloned, not changed. Or the result of
         `permuted_importances`, in place of the data and of all other arguments that are about
         growing forests.
     X : table of shape (n, p), or LearningSet
@@ -169,7 +170,9 @@ def max_t(
         "mdi_oob" if trees leave rows out ("mdi" for survival), else "mdi". It grows trees for
         classes by entropy, and splits no node of fewer than n / 30 rows, or 50, unless
         `min_samples_split` says more: measures on out-of-bag rows find more, and so do trees of
-        many rows that end there; MDA controls less, and so does the Gini index with many classes.
+        many rows that end there; MDA controls less, and so does the Gini index with many classes. Of
+        models of other packages it is "holdout_mda", the only one by name, and a function is given
+        the fitted model and its rows.
     n_permutations : int
         Largest number B of permutations of a stage. The least adjusted p-value is 1 / (B + 1), and
         1 / 40 with more than 78 permutations and a level of .05: 19 allow for one of .05.

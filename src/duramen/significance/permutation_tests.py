@@ -75,8 +75,8 @@ def altmann(
 
     Parameters
     ----------
-    estimator : estimator of duramen, or PermutedImportances
-        Parameters of the forests; it is cloned, not changed. Or the result of
+    estimator : estimator of duramen, any model with fit and predict, or PermutedImportances
+        Parameters of the forests, or a model to refit; it is cloned, not changed. Or the result of
         `permuted_importances`, in place of the data and of all other arguments that are about
         growing forests.
     X : table of shape (n, p), or LearningSet
@@ -326,8 +326,8 @@ def fdr_curve(
 
     Parameters
     ----------
-    estimator : estimator of duramen, or PermutedImportances
-        Parameters of the forests; it is cloned, not changed. Or the result of
+    estimator : estimator of duramen, any model with fit and predict, or PermutedImportances
+        Parameters of the forests, or a model to refit; it is cloned, not changed. Or the result of
         `permuted_importances`, in place of the data and of all other arguments that are about
         growing forests.
     X : table of shape (n, p), or LearningSet

@@ -46,8 +46,9 @@ def permuted_importances(
 
     Parameters
     ----------
-    estimator : estimator of duramen
-        Parameters of the forests; it is cloned, not changed.
+    estimator : estimator of duramen, or any model with fit and predict
+        Parameters of the forests, or a model that is refitted in their place; it is cloned, not
+        changed.
     X : table of shape (n, p), or LearningSet
         The rows.
     y : array-like of shape (n,), optional

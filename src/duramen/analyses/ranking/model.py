@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from duramen.data import Target
 from duramen.importances import Measure, catalogue
 from duramen.importances.refit import task_of
 from duramen.significance import SignificanceTest
@@ -80,7 +81,7 @@ def named_model(estimator: Any, parameters: Any) -> Any:
 
 def check_model(
     model: Any,
-    task: str,
+    target: Target,
     changed: Sequence[str],
     asked: Mapping[str, Any],
     test: SignificanceTest | None,
@@ -94,8 +95,8 @@ def check_model(
     name = type(model).__name__
     if changed:
         raise ValueError(f"rank: {changed[0]} has no effect beside a {name}; set it there")
-    if task == "survival" or task_of(model) not in ("auto", task):
-        raise ValueError(f"rank: estimator must be for {task}, got {name}")
+    if target.censored or task_of(model) not in ("auto", target.task):
+        raise ValueError(f"rank: estimator must be for {target.task}, got {name}")
     for parameter, value in asked.items():
         if value is not None and value is not False and np.size(value):
             raise ValueError(
