@@ -44,7 +44,8 @@ def accumulated_local_effects(
 
     with c such that the mean over the rows is 0 (Apley and Zhu 2020, eqs. 15 and 16), and f the
     mean prediction, the probability of a class or, of survival, the mortality: the number of events
-    to be expected among rows that are all like this one. The ends :math:`z_k` of the intervals are
+    to be expected among rows that are all like this one. Of boosted trees f is the raw prediction,
+    such as the log-odds of a class. The ends :math:`z_k` of the intervals are
     quantiles of the feature. Only rows near a point tell what a change there does, so that no
     prediction is needed for combinations of values that do not occur: unlike partial dependence,
     the effect is not biased where features are correlated.
@@ -55,7 +56,8 @@ def accumulated_local_effects(
     Parameters
     ----------
     forest : fitted estimator or Forest
-        A forest of this package or of scikit-learn.
+        A forest of this package or of scikit-learn, or boosted trees
+        (:meth:`duramen.Forest.from_boosting`).
     X : table of shape (n, p), or LearningSet
         Rows over which effects are averaged, such as the training table.
     feature : str or int
@@ -315,8 +317,8 @@ def _read_with(
     max_rows: int | None,
     n_jobs: int | None,
 ) -> tuple[Forest, Rows, IntArray, int, int]:
-    """Read rows by :func:`read_rows`, and the index of a feature with a value in some row."""
-    grown = forest_of(forest, function, X, survival=True)
+    """Read rows by :func:`read_rows`, and the index of a feature, which must have a value there."""
+    grown = forest_of(forest, function, X, survival=True, boosted=True)
     grown, rows, taken, n_threads = read_rows(grown, X, function, max_rows, n_jobs)
     (j,) = checks.places_of(feature, grown.names, f"{function}: feature")
     if np.isnan(numbers_of(grown, rows, taken, [j])).all():

@@ -183,7 +183,7 @@ def describe_effects(
     >>> [direction.words for direction in directions]
     ['up', 'down', 'no direction']
     """
-    grown = forest_of(forest, _FUNCTION, data, survival=True)
+    grown = forest_of(forest, _FUNCTION, data, survival=True, boosted=True)
     grown, rows, taken, n_threads = read_rows(grown, data, _FUNCTION, max_rows, n_jobs)
     columns = checks.places_of(features, grown.names, f"{_FUNCTION}: features")
     # Target of an output: the numbers, the survival, or an indicator of the class.
@@ -370,7 +370,8 @@ def _interactions(
     pairs = [pair for pair in combinations(columns[:_PAIRED], 2) if not undirected.isdisjoint(pair)]
     if not pairs:
         return {}
-    first = forest.part(0, min(_TREES, forest.n_trees))
+    # Boosted trees are a prediction all together.
+    first = forest.part(0, min(_TREES, forest.n_trees)) if forest.link is None else forest
     at = np.linspace(0, len(taken) - 1, min(_PAIR_ROWS, len(taken))).astype(np.int64)
     pairs, strengths, h, mains = pair_strengths(first, rows, taken[at], pairs, n_threads)
     n_confirmed = len([j for j in columns[:_PAIRED] if j in confirmed])

@@ -85,7 +85,7 @@ def interaction_strength(
     (('x0', 'x1'), True)
     """
     function = "interaction_strength"
-    grown = forest_of(forest, function, X, survival=True)
+    grown = forest_of(forest, function, X, survival=True, boosted=True)
     asked = range(grown.n_features) if features is None else features
     columns = checks.places_of(asked, grown.names, f"{function}: features")
     if len(columns) < 2:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from duramen.forests import boosting, sklearn_models
 from duramen.forests.forest import Forest
 from duramen.forests.structure import FAMILY_MASK, MISSING_FIRST, ORDERED, depths, parents
 
@@ -16,7 +17,8 @@ def shap_trees(forest: Any) -> dict[str, Any]:
     Parameters
     ----------
     forest : fitted estimator or Forest
-        A forest with ordered splits, for classes or numbers. Nominal columns have no such splits.
+        A forest with ordered splits, for classes or numbers: of this package, of scikit-learn, or
+        boosted trees (:meth:`duramen.Forest.from_boosting`). Nominal columns have no such splits.
 
     Returns
     -------
@@ -25,12 +27,13 @@ def shap_trees(forest: Any) -> dict[str, Any]:
         ``children_left``, ``children_right``, ``children_default`` (where missing values go),
         ``features``, ``thresholds`` (``x <= threshold`` goes left), ``values`` of shape (N, C) and
         ``node_sample_weight``. The values are those of the tree divided by the number of trees:
-        the sum over the leaves of a row is the prediction, class probabilities or numbers.
+        the sum over the leaves of a row is the prediction, class probabilities or numbers; of
+        boosted trees the raw prediction.
 
     Raises
     ------
     TypeError
-        If `forest` is no forest of this package.
+        If `forest` is none of these.
     ValueError
         If it has other splits than ordered ones, or predicts survival.
 
@@ -56,10 +59,14 @@ def shap_trees(forest: Any) -> dict[str, Any]:
     ['children_default', 'children_left', 'children_right']
     """
     grown = getattr(forest, "forest_", forest)
+    if not isinstance(grown, Forest) and sklearn_models.is_readable(grown):
+        grown = Forest(**sklearn_models.forest_fields(grown, None, "shap_trees"))
+    elif not isinstance(grown, Forest) and boosting.is_boosted(grown):
+        grown = Forest(**boosting.forest_fields(grown, None, "shap_trees"))
     if not isinstance(grown, Forest):
         raise TypeError(
-            "shap_trees: forest must be a Forest or a fitted estimator of duramen, got "
-            f"{type(forest).__name__}."
+            "shap_trees: forest must be a Forest or a fitted estimator of duramen, a "
+            f"{sklearn_models.READABLE}, or a {boosting.BOOSTED}, got {type(forest).__name__}."
         )
     if grown.target_class.censored:
         raise ValueError("shap_trees: forest must be of classes or numbers, got one of survival.")
@@ -107,5 +114,5 @@ def shap_trees(forest: Any) -> dict[str, Any]:
         "input_dtype": np.float64,
         "internal_dtype": np.float64,
         "objective": "binary_crossentropy" if grown.is_classifier else "squared_error",
-        "tree_output": "probability" if grown.is_classifier else "raw_value",
+        "tree_output": "probability" if grown.is_classifier and not grown.link else "raw_value",
     }

@@ -170,7 +170,7 @@ def grow_beside_decoys(
 
 
 def forest_of(
-    arrays: dict[str, NDArray[Any]],
+    arrays: dict[str, Any],
     data: LearningSet[Any],
     settings: GrowthSettings,
     seed: int,

@@ -51,6 +51,8 @@ def check(trees: Any) -> None:
     reals = type(total) in (int, float) and type(origin) in (int, float)
     finite = reals and 0 < total < np.inf and np.isfinite(origin)
     require(finite, f"total_weight must be positive and origin finite, got {total!r}, {origin!r}")
+    linked = trees.link in (None, "identity", "log", "logit")
+    require(linked, f"link must be identity, log or logit, got {trees.link!r}")
     if groups is not None:
         fits = groups.dtype == np.uint32 and groups.shape == (trees.n_rows,)
         fits = fits and groups.max() < trees.n_rows
@@ -162,7 +164,7 @@ def check(trees: Any) -> None:
         require(numbers >= 0, f"{name} must not be negative")
     frequencies = trees.leaf_values
     require(~np.isnan(frequencies).any(axis=1), "leaf_values must be finite")
-    if classes is not None:
+    if classes is not None and trees.link is None:
         sums = frequencies.sum(axis=1)
         require(np.abs(sums - 1) < 1e-9, "class frequencies of a leaf must sum to 1")
         require(frequencies.min(axis=1) >= 0, "class frequencies must not be negative")
@@ -254,6 +256,8 @@ def pack(forest: Any) -> tuple[Arrays, dict[str, Any]]:
     }
     if schema.dates:
         plain["dates"] = {name: asdict(how) for name, how in schema.dates.items()}
+    if forest.link is not None:
+        plain["link"] = forest.link
     return arrays, plain
 
 
@@ -285,5 +289,6 @@ def unpack(plain: dict[str, Any], stored: Arrays) -> dict[str, Any]:
         "leaf_events": events,
         "groups": arrays.get("groups"),
         "drawn": arrays.get("drawn"),
+        "link": plain.get("link"),
         "classes": arrays.get("classes"),
     }

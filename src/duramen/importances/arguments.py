@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 
 from duramen.data import ClassTarget, EncodedTable, LearningSet, Target, encode
 from duramen.data.learning_sets import learning_set_of, table_of
+from duramen.forests import boosting
+from duramen.forests.boosting import BOOSTED, is_boosted
 from duramen.forests.forest import AnyForest, Forest, TreeStream
 from duramen.forests.prediction import (
     Rows,
@@ -29,9 +31,16 @@ from duramen.support.text import quoted
 _SHOWN = 8
 
 
-def forest_of(estimator: Any, function: str, X: Any = None, *, survival: bool = False) -> Forest:
+def forest_of(
+    estimator: Any,
+    function: str,
+    X: Any = None,
+    *,
+    survival: bool = False,
+    boosted: bool = False,
+) -> Forest:
     """Return the forest of a fitted estimator, or the forest itself; as a whole, in memory."""
-    grown = trees_of(estimator, function, X, survival=survival)
+    grown = trees_of(estimator, function, X, survival=survival, boosted=boosted)
     if isinstance(grown, Forest):
         return grown
     raise TypeError(
@@ -39,16 +48,32 @@ def forest_of(estimator: Any, function: str, X: Any = None, *, survival: bool = 
     )
 
 
-def trees_of(estimator: Any, function: str, X: Any = None, *, survival: bool = False) -> AnyForest:
+def trees_of(
+    estimator: Any,
+    function: str,
+    X: Any = None,
+    *,
+    survival: bool = False,
+    boosted: bool = False,
+) -> AnyForest:
     """Return the forest of a fitted estimator, or the forest itself, in memory or not.
 
     A model of scikit-learn is read with the rows `X` on which it is measured, if there are any.
-    Forests for survival are refused unless the function is defined for them.
+    Forests for survival, and boosted trees, are refused unless the function is defined for them.
     """
     grown = getattr(estimator, "forest_", estimator)
+    if not isinstance(grown, Forest | TreeStream) and is_boosted(grown):
+        grown = Forest(**boosting.forest_fields(grown, X, function))
     if isinstance(grown, Forest | TreeStream):
         if grown.target_class.censored and not survival:
             refuse_survival(function)
+        if grown.link is not None and not boosted:
+            raise ValueError(
+                f"{function}: forest must have trees that are averaged, got boosted trees, whose "
+                "scores add up. Hint: mda, accumulated_local_effects, partial_dependence, "
+                'describe_effects, interaction_strength, local_mdi with of="prediction" and '
+                "shap_trees take boosted trees."
+            )
         return grown
     if is_readable(grown):
         table = None if X is None or isinstance(X, str) else numeric_table(X, function)
@@ -62,7 +87,7 @@ def trees_of(estimator: Any, function: str, X: Any = None, *, survival: bool = F
     hint = (
         f"give its last step, {function}(pipe[-1], ...), and rows from pipe[:-1].transform"
         if steps
-        else f"forests of others that can be read are {READABLE}"
+        else f"models of others that can be read are {READABLE}; {BOOSTED}"
     )
     raise TypeError(
         f"{function}: forest must be a Forest or a fitted estimator of duramen, got "
@@ -71,7 +96,7 @@ def trees_of(estimator: Any, function: str, X: Any = None, *, survival: bool = F
 
 
 def trees_and_rows(
-    estimator: Any, function: str, X: Any, *, survival: bool = False
+    estimator: Any, function: str, X: Any, *, survival: bool = False, boosted: bool = False
 ) -> tuple[AnyForest, Any]:
     """Return the trees as :func:`trees_of` does, and the rows.
 
@@ -79,7 +104,7 @@ def trees_and_rows(
     """
     if is_readable(estimator) and not isinstance(X, LearningSet | str | None):
         X = numeric_table(X, function)
-    return trees_of(estimator, function, X, survival=survival), X
+    return trees_of(estimator, function, X, survival=survival, boosted=boosted), X
 
 
 def check_importances(function: str, importances: object, hint: str = "") -> None:

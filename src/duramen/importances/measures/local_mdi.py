@@ -58,7 +58,8 @@ def local_mdi(
     Parameters
     ----------
     forest : fitted estimator or Forest
-        A forest of this package or of scikit-learn, of classes or numbers.
+        A forest of this package or of scikit-learn, of classes or numbers; or, for
+        ``of="prediction"`` and ``rows=None``, boosted trees.
     X : table of shape (n, p), or LearningSet
         Rows to explain, seen in training or not.
     y : array-like of shape (n,) or a single label, optional
@@ -67,7 +68,8 @@ def local_mdi(
     of : {"impurity", "class", "prediction"}
         What the splits change: the impurity of the node; the bits by which the class of the row is
         expected, :math:`\log_2 P(y|t_x) - \log_2 P(y|t)`; or what a tree predicts at the node, the
-        probability of a class or the mean of a numeric target, after Saabas (2014).
+        probability of a class or the mean of a numeric target, after Saabas (2014). Of boosted
+        trees, whose scores add up: the raw prediction, such as the log-odds of a class.
     rows : {None, "oob", "in-bag"}
         None: every row goes down every tree and all count the same. ``"oob"`` and ``"in-bag"``:
         `X` holds the training rows, in their order, and each goes down the trees that were grown
@@ -111,8 +113,8 @@ def local_mdi(
     >>> bool(abs(local.mean().values - dm.importances.mdi(forest).values).max() < 1e-12)
     True
     """
-    grown = forest_of(forest, _FUNCTION, X)
     check_choice(_FUNCTION, "of", of, _OF)
+    grown = forest_of(forest, _FUNCTION, X, boosted=of == "prediction" and rows is None)
     if rows not in _ROWS:
         raise ValueError(f'{_FUNCTION}: rows must be None, "oob" or "in-bag", got {rows!r}.')
     if X is None:
@@ -188,6 +190,8 @@ def local_mdi(
 
         matrix = csr_array((values, columns, offsets), shape=(len(table), grown.n_features))
     output = "y" if grown.classes is None else "probability"
+    if grown.link is not None:
+        output = {"identity": "y", "log": "log y", "logit": "log-odds"}[grown.link]
     return LocalImportances(
         names=grown.names,
         values=matrix,
