@@ -1124,3 +1124,20 @@ def test_files_of_packages_are_read_as_they_are(file, tmp_path):
         assert dm.importances.mdi(forest, data, rows="oob").top(1).names[0] == first
     elif task == "classification":
         assert first_of(data) == first
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["select", "--splits", "any"], "Unknown option: --splits, which context, exact have"),
+        (["rank", "--kinds=nominal"], "which Python has; --categorical NAME treats a column of"),
+        (["rank", "--permutation", "9"], "Did you mean --permutations?"),
+        (["rank", "--target", "z"], "its columns are 'dose', 'age', 'noise', 'y'\n"),
+    ],
+)
+def test_errors_name_what_helps_and_nothing_else(words, message, tmp_path):
+    csv(age=[f"{v} kg" for v in AGE])(tmp_path / "a.csv")
+    command, *options = words
+    result = duramen(command, tmp_path / "a.csv", "--out", tmp_path / "out", *options)
+    assert result.exit_code == 2
+    assert message in result.stderr

@@ -181,12 +181,8 @@ def pack(
         """Write the report of a command into the store before it takes its place."""
         execution.seconds["pack"] = round(time.perf_counter() - start, 4)
         store, settings = open_store(folder), dict[str, Any]()
-        for name in (
-            *_RECORDED,
-            "date_order",
-            *READING,
-            "memory",
-        ):  # files by name, no defaults of reading
+        recorded = (*_RECORDED, "date_order", *READING, "memory")
+        for name in recorded:  # files by name, no defaults of reading
             value, default = arguments[name], signature(pack).parameters[name].default
             if name in ("samples", "categorical", "memory") or value != default:
                 value = list(value) if isinstance(value, tuple) else value

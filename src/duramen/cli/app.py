@@ -15,7 +15,7 @@ from pathlib import Path
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
-from cyclopts import App, CycloptsError, Group, UnusedCliTokensError
+from cyclopts import App, CycloptsError, Group, UnknownOptionError, UnusedCliTokensError
 from cyclopts.help import HelpEntry, HelpPanel
 
 from duramen import __version__
@@ -37,6 +37,10 @@ _TAKE_HYPHEN = ("--na-values", "--decimal", "--separator")
 _COMMANDS, _ADVANCED = Group("Commands", sort_key=0), Group("Advanced", sort_key=1)
 _HELP = Group("Help", sort_key=1000)
 _ALL = "--help-all"
+_IN_PYTHON = {
+    "--kinds": "--categorical NAME treats a column of numbers as categorical",
+    "--names": "the first line of a file names its columns",
+}
 
 _WIDEST = 22  # characters of an option that has its description on the same line
 _SHORT = 36  # characters of choices that replace the placeholder of a value
@@ -196,8 +200,26 @@ def run(words: Sequence[str]) -> None:
         message = " ".join(str(error).split())
         if isinstance(error, UnusedCliTokensError):
             message = _unexpected(error)
+        elif isinstance(error, UnknownOptionError):
+            message = _elsewhere(app, error) or message
         complain(f"{command}: {message}")
         raise SystemExit(USER_ERROR) from None
+
+
+def _elsewhere(app: App, error: UnknownOptionError) -> str:
+    """Return the message about an option of other commands, or of Python; "" about others."""
+    option = (error.token.keyword or error.token.value).partition("=")[0]
+    if option in _IN_PYTHON:
+        return f"Unknown option: {option}, which Python has; {_IN_PYTHON[option]}"
+    having = [
+        name
+        for name in COMMANDS
+        if any(option in taken.names for taken in app[name].assemble_argument_collection())
+    ]
+    if not having or option[:2] != "--":
+        return ""
+    have = "has" if len(having) == 1 else "have"
+    return f"Unknown option: {option}, which {', '.join(having)} {have}"
 
 
 def _unexpected(error: UnusedCliTokensError) -> str:

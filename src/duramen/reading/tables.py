@@ -428,7 +428,8 @@ class _Table:
                     "samples=FILE"
                 )
             else:  # such as a first line that is taken for names
-                remarks = [*self.warned, *(str(finding) for finding in self.findings)]
+                of_lines = [str(one) for one in self.findings if one.kind in ("names", "separator")]
+                remarks = [*self.warned, *of_lines]
                 message = "; note: ".join([message, *remarks])
         return ValueError(message)
 

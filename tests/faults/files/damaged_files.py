@@ -30,15 +30,15 @@ from duramen.io.formats import native_reader
 N_ROWS = 60
 native_reader._SECONDS = 5.0  # the library of HDF5 does not return from some
 COMPRESSED = {"csv.gz": "gzip", "csv.bz2": "bz2", "csv.zst": "zstd"}
-TABLES = ("arrow", "parquet", "csv", "txt", "npy", "h5ad", "gct", "cls")
+TABLES = ("arrow", "parquet", "csv", "txt", "npy", "h5ad", "gct", "cls", "arff")
 OTHERS = ("series_matrix.txt.gz", "csv.zip", "gmt", "store", *damaged_workbooks.KINDS)
 KINDS = (*TABLES, "bed", *COMPRESSED, *OTHERS)
 # Formats with checksums of their content; Zstandard, HDF5, Parquet and Arrow files as they are
 # written here have none, nor have workbooks of the kind .xls.
 OF_ARCHIVES = tuple(kind for kind in damaged_workbooks.KINDS if kind != "xls")
 CHECKED = ("csv.gz", "csv.bz2", "csv.zip", "series_matrix.txt.gz", "store", *OF_ARCHIVES)
-# Packing refuses the dates of the workbooks.
-READ_ONLY = ("cls", "gmt", *damaged_workbooks.KINDS)
+# Packing warns of the dates of the workbooks.
+READ_ONLY = ("cls", "arff", "gmt", *damaged_workbooks.KINDS)
 PACKED_ONLY = ("npy", "h5ad", "gct")
 
 
@@ -80,6 +80,9 @@ def sound() -> Path:
     bed.with_suffix(".fam").write_text("".join(fam))
     places["gct"].write_bytes(GCT)
     places["cls"].write_text("6 2 1\n# ill well\n1 1 0 0 1 0\n")
+    rows = "".join(f"{i},'b {i % 2}'\n" for i in range(6))
+    head = "@relation r\n@attribute a numeric\n@attribute b {'b 0', 'b 1'}\n@data\n"
+    places["arff"].write_text(head + rows)
     places["gmt"].write_text("".join(f"set{j}\tabout it\ta{j}\tb\tc{j}\n" for j in range(5)))
     places["series_matrix.txt.gz"].write_bytes(gzip.compress(GEO, mtime=0))
     shutil.copytree(crafted_stores.sound(), places["store"])

@@ -11,6 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from duramen.catalogue import Catalogue
+from duramen.io.formats.arff import ARFF
 from duramen.io.formats.arrow import ARROW, PARQUET, is_folder
 from duramen.io.formats.excel import EXCEL
 from duramen.io.formats.expression import CLS, GCT, GEO
@@ -24,7 +25,7 @@ from duramen.support.arrow import pa
 catalogue = Catalogue(
     "file format",
     (
-        *(CSV, TSV, TEXT, GEO, GCT, CLS, PARQUET, ARROW, EXCEL, NPY),
+        *(CSV, TSV, TEXT, GEO, GCT, CLS, PARQUET, ARROW, ARFF, EXCEL, NPY),
         *(ANNDATA, PLINK),
     ),
 )

@@ -532,7 +532,6 @@ _FRAMES = {
     ".pkl": "pandas.read_pickle",
     ".json": "pandas.read_json",
     ".h5": "pandas.read_hdf, or scanpy.read_10x_h5 for cells,",
-    ".arff": "scipy.io.arff.loadarff, text as bytes,",
     ".mtx": "scanpy.read_10x_mtx",
 }
 _OF_R = dict.fromkeys((".rds", ".rdata", ".rda"), "write.csv of R makes a .csv file of its table")
