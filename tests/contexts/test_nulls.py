@@ -81,6 +81,29 @@ def test_p_values_of_ordered_splits_are_uniform():
 
 
 @pytest.mark.slow
+def test_p_values_of_random_forests_are_uniform():
+    """200 replicates; bags and best cuts do not depend on the context either."""
+    trees = dm.RandomForestRegressor(5, max_features=2)
+    result = p_values("regression", 200, estimator=trees, plain="none", permute="all")
+    for effect, values in result.items():
+        assert_uniform(values, effect)
+
+
+def test_random_forests_find_a_context():
+    """y follows x0 in one context and x1 in the other; x2 is noise."""
+    random = np.random.default_rng(0)
+    X, context = random.normal(size=(120, 3)), random.integers(0, 2, 120)
+    y = np.where(context == 0, X[:, 0], X[:, 1]) > 0
+    forest = dm.RandomForestClassifier(30, max_features=2)
+    result = dm.contexts.context_importances(
+        X, y, context, estimator=forest, n_permutations=199, random_state=0
+    )
+    assert result.absolute_p_values[:, :2].max() <= 0.05
+    assert result.absolute_p_values[:, 2].min() > 0.05
+    assert result.plain[0, 1] > 0 > result.plain[0, 0]
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("task", ["classification", "regression"])
 def test_p_values_of_the_plain_effect_are_uniform(task):
     """40 replicates, as every permutation grows a forest in each context; 3 trees.

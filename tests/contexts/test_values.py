@@ -196,7 +196,10 @@ def test_what_is_refused(changes, message):
             dm.ExtraTreesClassifier(splits="any"),
             "splits of estimator must be one of 'auto', 'multiway', 'ordered', got 'any'",
         ),
-        (dm.ExtraTreesClassifier(bootstrap=True), "bootstrap of estimator has no effect and must"),
+        (
+            dm.RandomForestClassifier(max_samples=9),
+            "max_samples of estimator has no effect",
+        ),
         (dm.ExtraTreesClassifier(max_leaf_nodes=4), "max_leaf_nodes of estimator has no effect"),
     ],
 )

@@ -147,8 +147,8 @@ def context(
         Column of the contexts, such as sex or hospital. It is not used as a feature.
         In Python also its values.
     estimator : estimator of duramen, optional
-        Totally randomized trees or Extra-Trees in place of `n_estimators`, `criterion`,
-        `max_features`, `max_depth` and `splits`.
+        Totally randomized trees, Extra-Trees or a random forest in place of `n_estimators`,
+        `criterion`, `max_features`, `max_depth` and `splits`.
     n_estimators : int
         Number of trees.
     criterion : {"auto", "gini", "entropy", "variance"}

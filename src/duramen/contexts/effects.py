@@ -11,7 +11,7 @@ from duramen import _kernel
 from duramen.contexts.inputs import Context, Growth
 from duramen.forests.forest import Forest, mean_decreases
 from duramen.forests.settings import CRITERIA
-from duramen.forests.structure import parents
+from duramen.forests.structure import parents, trees_of_nodes
 from duramen.jobs.replicates import replicate_seed
 from duramen.support.arrays import FloatArray
 
@@ -44,8 +44,8 @@ def context_effects(
 
     Number 0 leaves all rows their context; each depends on the seed, its number and n alone. The
     context is permuted among all rows, unless `drawn`, of shape (R, n), gives the permutations. The
-    forest was grown on all rows without bootstrap. With a `column`, only the effects on that
-    feature are computed; all else is 0. Threads do 32 permutations at a time.
+    rows go down every tree, whatever its bag. With a `column`, only the effects on that feature are
+    computed; all else is 0. Threads do 32 permutations at a time.
     """
     codes = context.codes.reshape(1, -1)
     if drawn is not None:
@@ -81,7 +81,8 @@ def levels(forest: Forest) -> FloatArray:
     """
     above = parents(forest)
     if forest.settings.splits != "multiway":
-        n_levels = float((forest.rows / forest.n_rows).sum()) / max(1, forest.n_trees)
+        in_bag = forest.rows[forest.offsets[:-1]][trees_of_nodes(forest)]
+        n_levels = float((forest.rows / in_bag).sum()) / max(1, forest.n_trees)
         return np.full(forest.n_nodes, 1.0 / n_levels)
     p = forest.n_features
     deepest = p if forest.settings.max_depth is None else min(p, forest.settings.max_depth - 1)

@@ -95,8 +95,8 @@ def context_importances(
         context. For several contexts, call it for each: with the same `random_state` all have the
         same trees.
     estimator : estimator of duramen, optional
-        Parameters of the trees, as a totally randomized trees or Extra-Trees estimator; it is
-        cloned, not changed. Its task is that of `y`. By default
+        Parameters of the trees, as a totally randomized trees, Extra-Trees or random forest
+        estimator; it is cloned, not changed. Its task is that of `y`. By default
         ``TotallyRandomizedTreesClassifier(1000)``, or the regressor, as `y` holds
         classes (text, truth values, or few different whole numbers) or other numbers.
         ``splits="auto"``, its default, is one child for each value, or ``"ordered"`` where a
@@ -186,6 +186,11 @@ def context_importances(
     level of a tree). Ordered splits condition on intervals: an effect that is not 0 still tells a
     context-dependence, and p-values hold, but there is no closed form, and theorem 6.2 holds only
     in so far as intervals can tell the values apart. Bins lose what happens inside of them.
+
+    *Random forests, and Extra-Trees of several candidates.* The thesis leaves them to future work
+    (6.5): no theorem says which effects are 0, and a feature that others mask has small ones. The
+    p-values hold, since the trees do not depend on the context. Effects are those of all rows, also
+    with ``bootstrap=True``, where `importances` are those of the bags.
 
     *Repeated work.* A cluster does the permutations; `n_jobs` threads then grow the forest on all
     rows alone. For several contexts the name of each is added to that of the checkpoint.

@@ -141,6 +141,8 @@ CLASSES = (
     "TotallyRandomizedTreesRegressor",
     "ExtraTreesClassifier",
     "ExtraTreesRegressor",
+    "RandomForestClassifier",
+    "RandomForestRegressor",
 )
 PARAMETERS = (
     "n_estimators",
@@ -150,6 +152,7 @@ PARAMETERS = (
     "max_depth",
     "min_samples_split",
     "min_samples_leaf",
+    "bootstrap",
 )
 """Parameters of the estimator that say how the trees of an analysis are grown."""
 
@@ -160,7 +163,7 @@ def template_for(estimator: Any, function: str) -> BaseForest:
     Raises
     ------
     TypeError, ValueError
-        If its trees are not those of random cuts on all rows, or it has parameters without effect.
+        If it is of another class, or has parameters without effect.
     """
     if estimator is None:
         from duramen.estimators import TotallyRandomizedTreesClassifier
