@@ -195,3 +195,32 @@ def test_too_few_permutations_are_refused():
     assert dm.RandomForestClassifier(2, stop_alpha=0.05, stop_permutations=19).fit(X, y)
     with pytest.raises(ValueError, match="stop_alpha, the level of the test, below 1; got 19"):
         dm.RandomForestClassifier(2, stop_permutations=19).fit(X, y)
+
+
+def test_leaves_bound_the_mean_depth():
+    """Binary trees of L leaves: at least log2 L, at most (L + 1) / 2 - 1 / L, as for a chain."""
+    X, y, _ = problem("regression")
+    for most in (2, 5, 16, 60):
+        forest = dm.RandomForestRegressor(20, max_leaf_nodes=most, random_state=0).fit(X, y).forest_
+        leaves = np.diff(forest.leaf_offsets)
+        assert (forest.mean_depth >= np.log2(leaves) - 1e-12).all()
+        assert (forest.mean_depth <= (leaves + 1) / 2 - 1 / leaves + 1e-12).all()
+        expected = [tree.depth[tree.feature < 0].mean() for tree in forest]
+        np.testing.assert_allclose(forest.mean_depth, expected, rtol=1e-12)
+    chain = np.cumsum(4.0 ** np.arange(8))[:, np.newaxis]  # each best cut parts one row off
+    tree = dm.BaggedTreesRegressor(bootstrap=False, n_estimators=1).fit(chain, chain[:, 0]).forest_
+    assert tree.mean_depth.tolist() == [(8 + 1) / 2 - 1 / 8]
+
+
+def test_uniform_cuts_give_the_mean_depth_of_random_search_trees():
+    """Equidistant values, each gap as probable: 2 (1 + 1/2 + ... + 1/n - 1) for n leaves.
+
+    400 trees of 64 leaves; the standard deviation of a tree is near .65, the tolerance 4 / 20 of
+    it.
+    """
+    x = np.arange(64.0)[:, np.newaxis]
+    trees = dm.TotallyRandomizedTreesRegressor(400, splits="ordered", random_state=0).fit(
+        x, x[:, 0]
+    )
+    expected = 2 * ((1 / np.arange(1, 65)).sum() - 1)
+    assert trees.forest_.mean_depth.mean() == pytest.approx(expected, abs=0.13)

@@ -156,6 +156,18 @@ class Forest(TreeArrays, Grown):
             return self.node_degree
         return np.where(self.feature < 0, 0, structure.depths(self)).astype(np.uint32)
 
+    @property
+    def mean_depth(self) -> FloatArray:
+        r"""Mean depth of the leaves of each tree, of shape (T,).
+
+        It is the average depth by which the thesis of Sutera (2019, section 3.2.2.2) measures the
+        complexity of a tree. With splits in two and L leaves it is at least :math:`\log_2 L` and at
+        most :math:`(L + 1) / 2 - 1 / L`, so that ``max_leaf_nodes`` limits it.
+        """
+        leaf, trees = self.feature < 0, structure.trees_of_nodes(self)
+        depths = structure.depths(self)[leaf]
+        return np.bincount(trees[leaf], depths) / np.bincount(trees[leaf])
+
     @cached_property
     def bags(self) -> _kernel.Bag:
         """Kernel object that gives the bags of the trees."""
