@@ -33,6 +33,7 @@ _DASHES = {"--": (3.7, 1.6), ":": (1.0, 1.65), "-.": (6.4, 1.6, 1.0, 1.6)}  # in
 _TILT = 30.0  # degrees of names that have no room beside each other
 _NICE = (1.0, 2.0, 2.5, 5.0, 10.0)
 _NARROW = frozenset(" !'()*,-./:;I[]fijlrt|")
+_BROAD = frozenset("%@MWmw")
 # Beyond these powers of ten, the label of an axis has the power.
 _LOWEST, _HIGHEST = -4, 7
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -44,8 +45,8 @@ def _width(text: str, size: float = _FONT) -> float:
     """Return the approximate width of a text in points."""
     wide = sum(unicodedata.east_asian_width(c) in "WF" for c in text)
     narrow = sum(c in _NARROW for c in text)
-    capital = sum(c.isupper() for c in text)
-    return size * (0.58 * len(text) + 0.42 * wide + 0.08 * capital - 0.2 * narrow)
+    capital, broad = sum(c.isupper() for c in text), sum(c in _BROAD for c in text)
+    return size * (0.58 * len(text) + 0.42 * wide + 0.08 * capital + 0.25 * broad - 0.2 * narrow)
 
 
 def _text(x: float, y: float, text: str, size: float = _FONT, **attributes: Any) -> str:
