@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from duramen.analyses.execution import AnalysisInterrupted, Execution
 from duramen.estimators.catalogue import random_forest
@@ -22,6 +23,7 @@ from duramen.results.adjustment import adjusted
 from duramen.results.summary import Column, counted
 from duramen.selection import catalogue as selectors
 from duramen.support import checks
+from duramen.support.arrays import RandomState, TableLike
 from duramen.support.provenance import references
 
 ALL = "all-features"
@@ -62,8 +64,8 @@ class ComparisonReport(Report):
 
 @checks.hints_on_keywords(read)
 def compare(
-    data: Any,
-    y: Any = None,
+    data: TableLike,
+    y: ArrayLike | None = None,
     *,
     methods: str | Sequence[str] | Any = None,
     n_features: int | Sequence[int] | None = None,
@@ -72,7 +74,7 @@ def compare(
     score: str | Sequence[str] | None = None,
     n_resamples: int = 50,
     test_size: int | float = 0.1,
-    random_state: int | Any = 0,
+    random_state: RandomState = 0,
     n_jobs: int | None = -1,
     client: Any = None,
     checkpoint: str | Path | None = None,

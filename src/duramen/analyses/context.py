@@ -45,6 +45,7 @@ from duramen.results.context_importances import (
 )
 from duramen.results.summary import Column, counted, small
 from duramen.support import checks
+from duramen.support.arrays import TableLike
 from duramen.support.provenance import cited, references
 from duramen.support.text import fixed, joined, printable, quoted
 
@@ -108,8 +109,8 @@ class ContextReport(Report):
 
 @checks.hints_on_keywords(read)
 def context(
-    data: Any,
-    y: Any = None,
+    data: TableLike,
+    y: ArrayLike | None = None,
     context: str | ArrayLike | Mapping[str, Any] | None = None,
     *,
     estimator: Any = None,

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from numpy.typing import ArrayLike
+
 from duramen.analyses.context import criterion_for
 from duramen.analyses.execution import Execution, faults_of_ours
 from duramen.data import EncodedTable, LearningSet
@@ -28,6 +30,7 @@ from duramen.reports.report import (
 from duramen.results.importances import Importances
 from duramen.results.summary import Column, counted, percents, places
 from duramen.support import checks
+from duramen.support.arrays import TableLike
 from duramen.support.arrow import pa
 from duramen.support.provenance import references
 from duramen.support.text import fixed, joined, printable
@@ -105,8 +108,8 @@ class ExactReport(Report):
 
 @checks.hints_on_keywords(read)
 def exact(
-    data: Any,
-    y: Any = None,
+    data: TableLike,
+    y: ArrayLike | None = None,
     *,
     discretize: Literal["auto", "quantile", "uniform", "none"] = "auto",
     n_bins: int = 5,

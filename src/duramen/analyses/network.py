@@ -26,6 +26,7 @@ from duramen.results.network import Network
 from duramen.results.network_scores import NetworkScores
 from duramen.results.summary import Column, counted, places, small
 from duramen.support import checks
+from duramen.support.arrays import TableLike
 from duramen.support.files import expanded
 from duramen.support.provenance import cited, references
 from duramen.support.text import fixed, joined, printable, quoted, read_utf8
@@ -72,7 +73,7 @@ class NetworkReport(Report):
 
 @checks.hints_on_keywords(read)
 def network(
-    data: Any,
+    data: TableLike,
     *,
     regulators: Sequence[str | int] | None = None,
     targets: Sequence[str | int] | None = None,

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from duramen.analyses import feature_groups as grouping
 from duramen.analyses.execution import AnalysisInterrupted, Execution, faults_of_ours
@@ -29,6 +30,7 @@ from duramen.analyses.ranking.forest import (
 from duramen.analyses.ranking.pairs import all_pairs, check_pairs
 from duramen.analyses.ranking.report import RankingReport, in_order, summarize
 from duramen.analyses.ranking.rows import importances_of_rows, rows_asked
+from duramen.data.target import SurvivalTarget
 from duramen.effects import describe_effects
 from duramen.importances import Inputs, catalogue, mda
 from duramen.importances.measures.holdout_mda import cross_fitted
@@ -43,13 +45,14 @@ from duramen.significance.conditional_tests.conditional import check_rows
 from duramen.significance.measured import automatic
 from duramen.significance.resampling import variance_error
 from duramen.support import checks
+from duramen.support.arrays import RandomState, TableLike
 from duramen.support.text import quoted
 
 
 @checks.hints_on_keywords(read)
 def rank(
-    data: Any,
-    y: Any = None,
+    data: TableLike,
+    y: ArrayLike | None = None,
     *,
     positive: str | int | None = None,
     estimator: Any = "random-forest",
@@ -77,7 +80,7 @@ def rank(
     clusters: float | None = None,
     distance: int = DISTANCE,
     representatives: float | None = None,
-    random_state: int | Any = 0,
+    random_state: RandomState = 0,
     n_jobs: int | None = -1,
     client: Any = None,
     checkpoint: str | Path | None = None,
@@ -245,7 +248,7 @@ def rank(
         )
     label, why = data.target.default_positive
     if data.positive is None and why:
-        other = next(name for name in data.target.class_sizes() if name != label)
+        other = next(name for name in data.target.class_sizes() or () if name != label)
         execution.tell(
             f"directions are about {quoted(label)}, {why} of {data.provenance.target}. Hint: "
             f"positive={other!r} for those about {quoted(other)}"
@@ -510,7 +513,7 @@ def rank(
             )
             of_mda = group_importances.metadata.get("mda", {})
             settings["group_mda"] = {"source": source, "n_groups": len(members), **of_mda}
-        if data.target.censored:
+        if isinstance(data.target, SurvivalTarget):
             results["events"] = int(np.count_nonzero(data.target.events))
         if groups_of_rows is not None:
             results["groups"] = data.exchangeability.n_units

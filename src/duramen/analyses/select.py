@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from duramen.analyses.execution import AnalysisInterrupted, Execution
 from duramen.analyses.feature_groups import clusters_of, sections_of, with_clusters
@@ -39,6 +39,7 @@ from duramen.selection import BaseSelector, Selector, catalogue
 from duramen.selection.random_subspace import widest_within
 from duramen.selection.subspace_search import TEST_OF, TESTS
 from duramen.support import checks
+from duramen.support.arrays import RandomState, TableLike
 from duramen.support.arrow import pa
 from duramen.support.provenance import cited
 from duramen.support.text import fixed, printable
@@ -106,13 +107,13 @@ class SelectionReport(Report):
 
 
 def select(
-    data: Any,
-    y: Any = None,
+    data: TableLike,
+    y: ArrayLike | None = None,
     *,
     selector: str = "sequential-random-subspace",
     clusters: float | None = None,
     distance: int = DISTANCE,
-    random_state: int | Any = 0,
+    random_state: RandomState = 0,
     n_jobs: int | None = -1,
     client: Any = None,
     checkpoint: str | Path | None = None,

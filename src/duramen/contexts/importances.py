@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from duramen.contexts.effects import Effects, context_effects, within_contexts
 from duramen.contexts.inputs import Context, Growth, growth_of, split_off, template_for
@@ -25,7 +26,7 @@ from duramen.jobs.replicates import (
 )
 from duramen.results.context_importances import EMPTY, ContextImportances
 from duramen.support import checks
-from duramen.support.arrays import FloatArray
+from duramen.support.arrays import FloatArray, RandomState, TableLike
 from duramen.support.provenance import fingerprint
 
 FUNCTION = "context_importances"
@@ -45,20 +46,20 @@ _PER_EFFECT = 40
 
 
 def context_importances(
-    X: Any,
-    y: Any = None,
+    X: TableLike,
+    y: ArrayLike | None = None,
     context: Any = None,
     *,
     estimator: Any = None,
-    strata: Any = None,
-    groups: Any = None,
+    strata: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
     n_permutations: int | None = None,
     permute: str = "conditional",
     empty: str = "skip",
     n_bins: int | None = None,
     context_bins: int = 3,
     plain: str = "importances",
-    random_state: Any = None,
+    random_state: RandomState = None,
     n_jobs: int | None = None,
     client: Any = None,
     checkpoint: str | PathLike[str] | None = None,

@@ -7,7 +7,7 @@ from os import PathLike
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from duramen.contexts.importances import analyze, check_options, default_permutations
 from duramen.contexts.inputs import PARAMETERS, binned, growth_of, split_off, template_for
@@ -17,26 +17,27 @@ from duramen.data.target import column_target, refuse_missing
 from duramen.jobs.replicates import Plan, replicate_seed, run_jobs
 from duramen.results.context_importances import ContextImportances, ContextNetwork
 from duramen.support import checks
+from duramen.support.arrays import RandomState, TableLike
 from duramen.support.provenance import fingerprint, versions
 
 _FUNCTION = "context_network"
 
 
 def context_network(
-    X: Any,
+    X: TableLike,
     context: Any,
     *,
     targets: Any = None,
     estimator: Any = None,
-    strata: Any = None,
-    groups: Any = None,
+    strata: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
     n_permutations: int | None = None,
     permute: str = "conditional",
     empty: str = "skip",
     n_bins: int | None = None,
     context_bins: int = 3,
     plain: str = "importances",
-    random_state: Any = None,
+    random_state: RandomState = None,
     n_jobs: int | None = None,
     client: Any = None,
     checkpoint: str | PathLike[str] | None = None,

@@ -26,7 +26,7 @@ from duramen.data.sources import (
     too_large,
 )
 from duramen.data.text_numbers import StrayValues, stray_values, warn_of_stray_values
-from duramen.support.arrays import FloatArray
+from duramen.support.arrays import FloatArray, TableLike
 from duramen.support.checks import check_jobs, warn
 
 _PENDING_BYTES = 1 << 25  # bytes of the columns that wait for the kernel, for each thread
@@ -35,7 +35,7 @@ UNSEEN = -1.0
 
 
 def encode(
-    X: Any,
+    X: TableLike,
     *,
     names: Iterable[str] | None = None,
     kinds: str | Mapping[Any, str] | Sequence[str | None] | None = None,

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from duramen.support.arrays import IntArray, is_missing
 from duramen.support.checks import warn
@@ -88,7 +88,12 @@ class Exchangeability:
 
     @classmethod
     def checked(
-        cls, n_rows: int, strata: Any = None, groups: Any = None, *, function: str
+        cls,
+        n_rows: int,
+        strata: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+        *,
+        function: str,
     ) -> Exchangeability:
         """Check and number strata and groups.
 
@@ -120,7 +125,8 @@ class Exchangeability:
                     f"{function}: {parameter} must be labels, one for each row, got the text "
                     f"{labels!r}. Hint: give the column itself."
                 )
-            shape = getattr(labels, "shape", (len(labels),) if hasattr(labels, "__len__") else ())
+            listed: Any = labels
+            shape = getattr(labels, "shape", (len(listed),) if hasattr(labels, "__len__") else ())
             if shape != (n_rows,):
                 raise ValueError(
                     f"{function}: {parameter} must have a label for each of the {n_rows} rows, got "

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any, Generic, Literal, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from duramen.data.encoded import EncodedTable
 from duramen.data.encoding import encode
@@ -18,7 +18,7 @@ from duramen.data.provenance import Provenance, records
 from duramen.data.sources import table_like
 from duramen.data.target import Target, Task, encode_target
 from duramen.results.summary import Column, Summarized, Summary, hidden
-from duramen.support.arrays import FloatArray, refuse_masked
+from duramen.support.arrays import FloatArray, TableLike, refuse_masked
 from duramen.support.provenance import fingerprint
 from duramen.support.text import quoted
 
@@ -246,15 +246,15 @@ class LearningSet(Summarized, Generic[TableT]):
 
 
 def learning_set(
-    X: Any,
-    y: Any,
+    X: TableLike,
+    y: ArrayLike | None,
     *,
-    sample_weight: Any = None,
+    sample_weight: ArrayLike | None = None,
     names: Iterable[str] | None = None,
     kinds: str | Mapping[Any, str] | Sequence[str | None] | None = None,
     task: Task | Literal["auto"] = "auto",
-    strata: Any = None,
-    groups: Any = None,
+    strata: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
     n_jobs: int | None = None,
 ) -> LearningSet[Any]:
     """Check and encode a table and its target once, for any number of analyses.

@@ -6,7 +6,7 @@ import warnings
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from duramen.data.encoded import EncodedTable
 from duramen.data.encoding import encode
@@ -24,7 +24,9 @@ _MOST_SQUARED = 10  # largest number of covariates whose squares and products en
 _FUNCTION = "covariate_strata"
 
 
-def covariate_strata(covariates: Any, y: Any, *, rows_per_stratum: int = 10) -> IntArray:
+def covariate_strata(
+    covariates: Any, y: ArrayLike | None, *, rows_per_stratum: int = 10
+) -> IntArray:
     """Number strata of rows with similar covariates or a similar expected target.
 
     As `strata` of a significance test, they change its null hypothesis from "the target is

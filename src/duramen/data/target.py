@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Any, ClassVar, Literal, Self, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from duramen import _kernel
 from duramen.data.case_words import CASE_LETTERS, CASES, CONTROLS, SIGNS
@@ -136,7 +136,7 @@ class Target(KernelOwner, ABC):
     @classmethod
     def encode(
         cls,
-        y: Any,
+        y: ArrayLike | None,
         *,
         n_rows: int | None = None,
         allow_one_class: bool = False,

@@ -18,7 +18,7 @@ from duramen.forests.prediction import deviations, replacement_changes, same_cod
 from duramen.importances.arguments import class_names, encode_like, forest_of, metadata_of
 from duramen.results.feature_effect import FeatureEffect
 from duramen.support import checks
-from duramen.support.arrays import FloatArray, IntArray
+from duramen.support.arrays import FloatArray, IntArray, TableLike
 from duramen.support.provenance import frozen_metadata
 
 Rows: TypeAlias = EncodedTable | FloatArray  # of :func:`read_rows`
@@ -30,7 +30,7 @@ _AT_ONCE = 1 << 21  # changes of predictions that are held at a time
 
 def accumulated_local_effects(
     forest: Any,
-    X: Any,
+    X: TableLike,
     feature: str | int,
     *,
     n_intervals: int = POINTS,
@@ -205,7 +205,7 @@ def effect_within_strata(
 
 def partial_dependence(
     forest: Any,
-    X: Any,
+    X: TableLike,
     feature: str | int,
     *,
     n_points: int = POINTS,

@@ -16,7 +16,7 @@ from duramen.forests.forest import Forest
 from duramen.importances.arguments import forest_of, metadata_of
 from duramen.results.feature_effect import InteractionStrengths
 from duramen.support import checks
-from duramen.support.arrays import FloatArray, IntArray
+from duramen.support.arrays import FloatArray, IntArray, TableLike
 from duramen.support.threads import one_blas_thread
 
 ROWS = 100
@@ -28,7 +28,7 @@ _RANK = 1e-6
 
 def interaction_strength(
     forest: Any,
-    X: Any,
+    X: TableLike,
     features: Sequence[str | int] | None = None,
     *,
     max_rows: int | None = ROWS,

@@ -57,7 +57,7 @@ from duramen.io import ColumnStore
 from duramen.jobs.progress import progress_bar
 from duramen.results.summary import counted
 from duramen.support import checks
-from duramen.support.arrays import Arrays, BoolArray, FloatArray
+from duramen.support.arrays import Arrays, BoolArray, FloatArray, TableLike
 from duramen.support.checks import warn
 
 _NEEDS_BAGS = (
@@ -291,11 +291,11 @@ class BaseForest(ABC, BaseEstimator):  # type: ignore[misc]
 
     def fit(
         self,
-        X: Any,
-        y: Any = None,
+        X: TableLike,
+        y: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
         *,
-        groups: Any = None,
+        groups: ArrayLike | None = None,
     ) -> Self:
         """Grow the forest.
 
@@ -418,7 +418,7 @@ class BaseForest(ABC, BaseEstimator):  # type: ignore[misc]
         rows = prediction.rows_of(self.forest_, X, owner, f"{owner}.{method}")
         return rows, checks.check_jobs(owner, self.n_jobs)
 
-    def apply(self, X: Any) -> NDArray[np.int32]:
+    def apply(self, X: TableLike) -> NDArray[np.int32]:
         """Return the leaf of every row in every tree.
 
         Parameters
@@ -434,7 +434,7 @@ class BaseForest(ABC, BaseEstimator):  # type: ignore[misc]
         rows, n_threads = self._routed(X, "apply")
         return prediction.leaves(self.forest_, rows, n_threads)
 
-    def decision_path(self, X: Any) -> tuple[sparse.csr_matrix, NDArray[np.int64]]:
+    def decision_path(self, X: TableLike) -> tuple[sparse.csr_matrix, NDArray[np.int64]]:
         """Return the nodes that every row passes through.
 
         Parameters
@@ -451,7 +451,7 @@ class BaseForest(ABC, BaseEstimator):  # type: ignore[misc]
         """
         return decision_path(self.forest_, self.apply(X))
 
-    def proximity(self, X: Any, oob: bool = False) -> NDArray[np.float64]:
+    def proximity(self, X: TableLike, oob: bool = False) -> NDArray[np.float64]:
         """Return the fraction of trees in which two rows fall into the same leaf.
 
         Parameters
@@ -679,7 +679,7 @@ class ForestClassifier(ClassifierMixin, BaseForest):  # type: ignore[misc]
             score = float(np.mean(codes == guess))
         self.oob_score_ = score
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: TableLike) -> NDArray[Any]:
         """Predict the most probable class of every row, shape (n,); ties go to the first class.
 
         Parameters
@@ -691,7 +691,7 @@ class ForestClassifier(ClassifierMixin, BaseForest):  # type: ignore[misc]
         labels: NDArray[Any] = self.classes_[best]
         return labels
 
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+    def predict_proba(self, X: TableLike) -> NDArray[np.float64]:
         """Predict class probabilities, shape (n, n_classes): means over trees of leaf frequencies.
 
         Parameters
@@ -702,7 +702,7 @@ class ForestClassifier(ClassifierMixin, BaseForest):  # type: ignore[misc]
         rows, n_threads = self._routed(X, "predict")
         return prediction.predict(self.forest_, rows, n_threads)
 
-    def oob_votes(self, X: Any) -> NDArray[np.int64]:
+    def oob_votes(self, X: TableLike) -> NDArray[np.int64]:
         r"""Count the trees that vote for each class, of those whose bag lacks the row.
 
         A tree votes for the most frequent class of the leaf, the first one of equal ones. The
@@ -738,7 +738,7 @@ class ForestClassifier(ClassifierMixin, BaseForest):  # type: ignore[misc]
         self._check_bags(leaves, f"{type(self).__name__}.oob_votes")
         return prediction.out_of_bag_votes(self.forest_, leaves)
 
-    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+    def predict_log_proba(self, X: TableLike) -> NDArray[np.float64]:
         """Return the natural logarithms of :meth:`predict_proba`; minus infinity where it is 0."""
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
@@ -778,7 +778,7 @@ class ForestRegressor(RegressorMixin, BaseForest):  # type: ignore[misc]
             score = float(r2_score(truth - origin, guess))
         self.oob_score_ = score
 
-    def predict(self, X: Any) -> NDArray[np.float64]:
+    def predict(self, X: TableLike) -> NDArray[np.float64]:
         """Predict the mean over the trees of the means of the leaves, shape (n,).
 
         Parameters
@@ -789,7 +789,9 @@ class ForestRegressor(RegressorMixin, BaseForest):  # type: ignore[misc]
         rows, n_threads = self._routed(X, "predict")
         return prediction.predict(self.forest_, rows, n_threads)[:, 0]
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def score(
+        self, X: TableLike, y: ArrayLike | None, sample_weight: ArrayLike | None = None
+    ) -> float:
         """Compute R^2 of :meth:`predict`, as scikit-learn does."""
         from sklearn.metrics import r2_score
 

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from duramen.data import SurvivalTarget, Target, Task
 from duramen.estimators.base import BaseForest, ClassWeight, ForestClassifier, ForestRegressor
 from duramen.forests import prediction
-from duramen.support.arrays import BoolArray, FloatArray
+from duramen.support.arrays import BoolArray, FloatArray, TableLike
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -69,7 +69,7 @@ class SurvivalForest(BaseForest):
         assert self.forest_.leaf_events is not None
         return self.forest_.leaf_events.event_times
 
-    def predict(self, X: Any) -> FloatArray:
+    def predict(self, X: TableLike) -> FloatArray:
         """Predict the mortality of every row, shape (n,): the higher, the earlier the event.
 
         The mean over the trees of the cumulative hazards of the leaves, added up over
@@ -85,7 +85,7 @@ class SurvivalForest(BaseForest):
         return prediction.predict(self.forest_, rows, n_threads)[:, 0]
 
     def predict_cumulative_hazard_function(
-        self, X: Any, times: ArrayLike | None = None
+        self, X: TableLike, times: ArrayLike | None = None
     ) -> FloatArray:
         """Predict cumulative hazards: means over the trees of Nelson-Aalen estimates of the leaves.
 
@@ -102,7 +102,7 @@ class SurvivalForest(BaseForest):
         """
         return self._curves(X, times, "predict_cumulative_hazard_function", survival=False)
 
-    def predict_survival_function(self, X: Any, times: ArrayLike | None = None) -> FloatArray:
+    def predict_survival_function(self, X: TableLike, times: ArrayLike | None = None) -> FloatArray:
         """Predict survival functions: means over the trees of Kaplan-Meier estimates of the leaves.
 
         Parameters
@@ -134,7 +134,7 @@ class SurvivalForest(BaseForest):
         place = np.searchsorted(self.event_times_, at, side="right")
         return np.hstack([before, curves])[:, place]
 
-    def score(self, X: Any, y: Any) -> float:
+    def score(self, X: TableLike, y: ArrayLike | None) -> float:
         """Compute Harrell's concordance of :meth:`predict` with survival.
 
         Of the pairs of rows whose order is known, the fraction in which the one with the earlier

@@ -10,6 +10,7 @@ from os import PathLike
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.sparse import csr_array, vstack
 
 from duramen.data import Exchangeability
@@ -37,7 +38,7 @@ from duramen.significance.agreement import drawn_best, stability
 from duramen.significance.measured import MeasureLike, of_function
 from duramen.significance.resampling import Draw, SamplingUnits, subsamples
 from duramen.support import checks
-from duramen.support.arrays import Arrays, IntArray
+from duramen.support.arrays import Arrays, IntArray, RandomState, TableLike
 from duramen.support.provenance import versions
 
 _OWNER = "evaluate_selection"
@@ -227,8 +228,8 @@ class EvaluationInterrupted(KeyboardInterrupt):
 
 def evaluate_selection(
     methods: Any,
-    X: Any,
-    y: Any = None,
+    X: TableLike,
+    y: ArrayLike | None = None,
     *,
     n_features: Any = None,
     estimator: Any = None,
@@ -237,8 +238,8 @@ def evaluate_selection(
     n_resamples: int = 50,
     test_size: int | float = 0.1,
     confidence_level: float = 0.95,
-    groups: Any = None,
-    random_state: Any = None,
+    groups: ArrayLike | None = None,
+    random_state: RandomState = None,
     n_jobs: int | None = None,
     client: Any = None,
     checkpoint: str | PathLike[str] | None = None,

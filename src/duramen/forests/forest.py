@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Self, TypeAlias
 from weakref import ref
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from duramen import _kernel
 from duramen.data import LearningSet, Schema, Target, Task
@@ -26,7 +26,7 @@ from duramen.forests.structure import (
     TreeArrays,
     joined,
 )
-from duramen.support.arrays import FloatArray
+from duramen.support.arrays import FloatArray, TableLike
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -300,7 +300,7 @@ class Forest(TreeArrays, Grown):
         return storage.load(path, None, "Forest.load", lambda fields, *_: cls.checked(fields))
 
     @classmethod
-    def from_sklearn(cls, model: Any, X: Any, y: Any = None) -> Self:
+    def from_sklearn(cls, model: Any, X: TableLike, y: ArrayLike | None = None) -> Self:
         """Read a fitted forest or decision tree of scikit-learn.
 
         The forest has the splits, leaves, impurities and bags of the model and predicts as it does.

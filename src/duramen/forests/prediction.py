@@ -398,7 +398,7 @@ def classical_scaling(proximity: ArrayLike, n_components: int = 2) -> FloatArray
     return np.asarray(directions * signs * np.sqrt(spreads))
 
 
-def outlier_measure(proximity: ArrayLike, y: Any) -> FloatArray:
+def outlier_measure(proximity: ArrayLike, y: ArrayLike | None) -> FloatArray:
     r"""Measure the distance of each row from the other rows of its class (Breiman and Cutler).
 
     .. math:: o_i = \frac{r_i - \mathrm{med}_c}{\mathrm{mad}_c}, \qquad

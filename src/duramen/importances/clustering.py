@@ -18,7 +18,7 @@ from duramen.results.importances import Importances
 from duramen.results.result import Result
 from duramen.results.summary import Column, Summary, hidden
 from duramen.support import checks
-from duramen.support.arrays import BoolArray, FloatArray, IntArray, of_unit_size
+from duramen.support.arrays import BoolArray, FloatArray, IntArray, TableLike, of_unit_size
 from duramen.support.provenance import versions
 from duramen.support.text import printable, quoted
 
@@ -90,7 +90,7 @@ class Clusters(Result):
             by_name[self.names[representative]] = (self.names[representative], *others)
         return by_name
 
-    def transform(self, X: Any) -> EncodedTable:
+    def transform(self, X: TableLike) -> EncodedTable:
         """Return the representatives of the clusters as columns, of shape (n, G).
 
         Parameters
@@ -186,7 +186,7 @@ class Clusters(Result):
 
 def clusters(
     importances: Importances,
-    X: Any,
+    X: TableLike,
     *,
     threshold: float = 0.8,
     most: int = 1000,
@@ -360,7 +360,7 @@ Method = Literal["medoid", "centroid"]
 
 
 def representatives(
-    X: Any,
+    X: TableLike,
     *,
     threshold: float | None = None,
     n_clusters: int | None = None,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy.special import log_ndtr
@@ -13,7 +12,7 @@ from duramen.results.network_scores import NetworkScores
 from duramen.results.result import Result
 from duramen.results.summary import Column
 from duramen.support import checks
-from duramen.support.arrays import BoolArray, FloatArray
+from duramen.support.arrays import BoolArray, FloatArray, RandomState
 
 _FUNCTION = "challenge_score"
 _TAIL = 0.01  # fraction of the random orders from which the tail is extrapolated
@@ -64,7 +63,7 @@ class ChallengeScore(Result):
 
 
 def challenge_score(
-    scores: Mapping[str, NetworkScores], *, n_random: int = 100_000, random_state: Any = 0
+    scores: Mapping[str, NetworkScores], *, n_random: int = 100_000, random_state: RandomState = 0
 ) -> ChallengeScore:
     r"""Score several networks together, as the DREAM4 and DREAM5 challenges did.
 

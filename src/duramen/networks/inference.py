@@ -33,7 +33,7 @@ from duramen.networks.targets import (
 from duramen.results.network import Network
 from duramen.results.result import dense, warn_of
 from duramen.support import checks
-from duramen.support.arrays import BoolArray, FloatArray, IntArray
+from duramen.support.arrays import BoolArray, FloatArray, IntArray, RandomState
 from duramen.support.provenance import fingerprint, versions
 from duramen.support.text import joined, quoted
 
@@ -104,7 +104,7 @@ def genie3(
     n_permutations: int = 0,
     null: str = "auto",
     experiment: Experiment | None = None,
-    random_state: Any = None,
+    random_state: RandomState = None,
     n_jobs: int | None = None,
     client: Any = None,
     checkpoint: str | PathLike[str] | None = None,

@@ -26,7 +26,7 @@ from duramen.plots.canvas import (
 from duramen.results.local_importances import LocalImportances
 from duramen.results.result import figure
 from duramen.results.summary import counted
-from duramen.support.arrays import FloatArray
+from duramen.support.arrays import FloatArray, TableLike
 from duramen.support.checks import check_integer
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ _REACH = 0.38  # half the width of a swarm
 
 
 def beeswarm(
-    result: LocalImportances, *, k: int = 20, X: Any = None, ax: Axes | None = None
+    result: LocalImportances, *, k: int = 20, X: TableLike | None = None, ax: Axes | None = None
 ) -> Axes:
     """Draw the importances in all rows, a point a row, of the `k` features of largest mean size.
 

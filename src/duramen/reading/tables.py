@@ -70,7 +70,7 @@ from duramen.reading.text import (
     table_of,
     table_of_samples,
 )
-from duramen.support.arrays import is_structured
+from duramen.support.arrays import RandomState, is_structured
 from duramen.support.arrow import are_missing, arrow_array, is_number, is_text, nw, pa
 from duramen.support.checks import (
     check_optional_integer,
@@ -126,7 +126,7 @@ def read(
     transpose: bool = False,
     layer: str | None = None,
     citation: str = "",
-    random_state: Any = 0,
+    random_state: RandomState = 0,
     n_jobs: int | None = None,
 ) -> LearningSet[Any]:
     """Read a table and its target into a learning set.

@@ -8,13 +8,14 @@ from functools import lru_cache
 from typing import Any, Literal, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from duramen.results.adjustment import adjusted
 from duramen.results.summary import Column, counted
 from duramen.selection.refitting import RefittingSelector, beside_shadows
 from duramen.selection.selector import places
 from duramen.support import checks
-from duramen.support.arrays import FloatArray, IntArray
+from duramen.support.arrays import FloatArray, IntArray, TableLike
 
 CORRECTIONS = {"bonferroni": 0.01, "two-step": 0.05}
 """Corrections of the R package and of boruta_py, with the levels that they have by default."""
@@ -158,7 +159,7 @@ class Boruta(RefittingSelector):
     max_rounds: int = 99
     rough_fix: bool = False
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: TableLike, y: ArrayLike | None = None) -> Self:
         """Confirm and reject features.
 
         Parameters

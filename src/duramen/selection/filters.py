@@ -15,7 +15,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 from joblib import parallel_config
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from duramen.data import EncodedTable, LearningSet, Task, encode
@@ -27,7 +27,7 @@ from duramen.results.importances import Importances
 from duramen.results.summary import Column
 from duramen.selection.selector import BaseSelector, Data, numbers_of, without_forest
 from duramen.support import checks
-from duramen.support.arrays import FloatArray, IntArray
+from duramen.support.arrays import FloatArray, IntArray, TableLike
 from duramen.support.threads import end_with
 from duramen.theory.dependence import markov_boundaries
 from duramen.theory.dependence.relevant_features import TooManyBoundaries, smallest_boundary
@@ -175,7 +175,7 @@ class InformationFilter(BaseSelector):
     threshold: float = 0.0
     blanket_size: int = 2
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: TableLike, y: ArrayLike | None = None) -> Self:
         """Take features one after the other, or remove them.
 
         Parameters
@@ -466,7 +466,7 @@ class ReliefF(BaseSelector):
     threshold: float | None = None
     n_jobs: int | None = None
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: TableLike, y: ArrayLike | None = None) -> Self:
         """Compute the weights, and select the largest.
 
         Parameters
@@ -596,7 +596,7 @@ class MarkovBoundary(BaseSelector):
 
     select: Literal["smallest", "union"] = "smallest"
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: TableLike, y: ArrayLike | None = None) -> Self:
         """Find all Markov boundaries of the rows.
 
         Parameters
@@ -702,7 +702,7 @@ class ClusterRepresentatives(BaseSelector):
 
     representatives_: Clusters = field(init=False)
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: TableLike, y: ArrayLike | None = None) -> Self:
         """Cluster the features.
 
         Parameters

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from duramen.data import EncodedTable, LearningSet
 from duramen.data.encoded import refuse_unordered
 from duramen.results.summary import Column
 from duramen.selection.selector import BaseSelector, Data, numbers_of, splits_of, without_forest
 from duramen.support import checks
-from duramen.support.arrays import FloatArray
+from duramen.support.arrays import FloatArray, RandomState, TableLike
 
 ROUNDING = 1e-8  # coefficients that are smaller parts of the largest one are 0
 _PENALTIES = np.logspace(-4.0, 4.0, 25)  # divided by the number of rows
@@ -110,10 +111,10 @@ class LassoSelector(LinearSelector):
     exchanges_groups = True
 
     cv: int = 5
-    random_state: Any = None
+    random_state: RandomState = None
     n_jobs: int | None = None
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: TableLike, y: ArrayLike | None = None) -> Self:
         """Fit the linear model.
 
         Parameters

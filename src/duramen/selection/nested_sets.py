@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from duramen.data import Target
 from duramen.forests.forest import Forest
@@ -21,7 +22,7 @@ from duramen.selection.refitting import RefittingSelector, require_out_of_bag
 from duramen.selection.selector import folds_of, places
 from duramen.significance.measured import Measured
 from duramen.support import checks
-from duramen.support.arrays import FloatArray, IntArray
+from duramen.support.arrays import FloatArray, IntArray, TableLike
 from duramen.support.threads import one_openmp_thread
 
 
@@ -138,7 +139,7 @@ class BackwardElimination(RefittingSelector):
     standard_errors: float = 1.0
     nested_folds: int | None = 5
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: TableLike, y: ArrayLike | None = None) -> Self:
         """Eliminate features in rounds, and select a set.
 
         Parameters
@@ -422,7 +423,7 @@ class VSURF(RefittingSelector):
     standard_deviations: float = 1.0
     jump_factor: float = 1.0
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: TableLike, y: ArrayLike | None = None) -> Self:
         """Select features in three steps.
 
         Parameters

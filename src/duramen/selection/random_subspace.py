@@ -7,7 +7,7 @@ from os import PathLike
 from typing import Any, Literal, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from duramen.data import EncodedTable, Task
@@ -36,7 +36,7 @@ from duramen.selection.subspace_search import (
     shadows_of_each,
 )
 from duramen.support import checks
-from duramen.support.arrays import FloatArray, IntArray
+from duramen.support.arrays import FloatArray, IntArray, RandomState, TableLike
 from duramen.support.provenance import versions
 from duramen.theory.subspaces.convergence import kept_places
 
@@ -248,7 +248,7 @@ class SequentialRandomSubspace(BaseSelector):
     n_probes: int = 1
     batch_size: int = 1
     patience: int | None = None
-    random_state: Any = None
+    random_state: RandomState = None
     n_jobs: int | None = None
     client: Any = None
     checkpoint: str | PathLike[str] | None = None
@@ -256,7 +256,7 @@ class SequentialRandomSubspace(BaseSelector):
 
     # --- fitting ---------------------------------------------------------------------------
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: TableLike, y: ArrayLike | None = None) -> Self:
         """Search for the relevant features.
 
         Parameters

@@ -22,7 +22,7 @@ from duramen.results.importances import Importances
 from duramen.selection.selector import BaseSelector, Data
 from duramen.significance.measured import Measured, Refits, automatic, measured
 from duramen.support import checks
-from duramen.support.arrays import FloatArray, IntArray
+from duramen.support.arrays import FloatArray, IntArray, RandomState
 from duramen.support.checks import refuse
 
 
@@ -42,7 +42,7 @@ class ForestSelector(BaseSelector):
     estimator: Any = field(default=None, kw_only=False)
     n_estimators: int | None = None
     measure: str | Callable[..., Any] = "mda"
-    random_state: Any = None
+    random_state: RandomState = None
     n_jobs: int | None = None
     verbose: int = 0
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from duramen.estimators.base import combine_class_weight
 from duramen.forests.forest import mean_decreases
@@ -18,7 +19,7 @@ from duramen.results.importances import Importances
 from duramen.results.summary import Column, counted
 from duramen.selection.refitting import ForestSelector
 from duramen.support import checks
-from duramen.support.arrays import FloatArray
+from duramen.support.arrays import FloatArray, TableLike
 
 PENALTY = 0.8
 PENALTIES = ("gain", "proxy")
@@ -132,7 +133,7 @@ class RegularizedForestSelector(ForestSelector):
     penalize: Literal["gain", "proxy"] = "gain"
     measure: str | Callable[..., Any] = "mdi"
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: TableLike, y: ArrayLike | None = None) -> Self:
         """Grow a regularized forest.
 
         Parameters

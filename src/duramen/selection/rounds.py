@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from duramen.data import EncodedTable, NumberTarget
 from duramen.data.recoding import with_probes
@@ -27,7 +27,7 @@ from duramen.selection.refitting import (
 )
 from duramen.significance.measured import Measured
 from duramen.support import checks
-from duramen.support.arrays import FloatArray, IntArray
+from duramen.support.arrays import FloatArray, IntArray, TableLike
 
 
 @dataclass(eq=False)
@@ -221,7 +221,7 @@ class KnockOut(RoundsSelector):
     n_permutations: int = 99
     max_rounds: int = 10
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: TableLike, y: ArrayLike | None = None) -> Self:
         """Find features, round after round.
 
         Parameters
@@ -414,7 +414,7 @@ class ArtificialContrasts(RoundsSelector):
     remove_masked: bool = False
     max_rounds: int = 10
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: TableLike, y: ArrayLike | None = None) -> Self:
         """Accept features, round after round.
 
         Parameters

@@ -23,7 +23,7 @@ from duramen.io import ColumnStore
 from duramen.jobs.replicates import Plan
 from duramen.results.importances import Importances
 from duramen.results.summary import Column
-from duramen.support.arrays import BoolArray, FloatArray, IntArray
+from duramen.support.arrays import BoolArray, FloatArray, IntArray, TableLike
 from duramen.support.checks import check_integer, refuse
 from duramen.support.provenance import versions
 
@@ -252,7 +252,7 @@ class BaseSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             raise AttributeError(f"{type(self).__name__} was fitted without feature names")
         return np.array(self._names, dtype=object)
 
-    def transform(self, X: Any) -> Any:
+    def transform(self, X: TableLike) -> Any:
         """Reduce X to the selected features, in the order that they have in X.
 
         Parameters

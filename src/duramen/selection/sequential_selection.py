@@ -10,6 +10,7 @@ from os import PathLike
 from typing import Any, Literal, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.metrics import check_scoring
 
@@ -21,7 +22,7 @@ from duramen.results.importances import Importances
 from duramen.selection.refitting import task_of
 from duramen.selection.selector import BaseSelector, numbers_of, splits_of
 from duramen.support import checks
-from duramen.support.arrays import FloatArray, IntArray
+from duramen.support.arrays import FloatArray, IntArray, RandomState, TableLike
 from duramen.support.provenance import versions
 
 DIRECTIONS = ("forward", "backward", "exhaustive")
@@ -153,13 +154,13 @@ class SequentialSelection(BaseSelector):
     max_features: int | None = None
     scoring: str | Callable[..., float] | None = None
     cv: int | None = 5
-    random_state: Any = None
+    random_state: RandomState = None
     n_jobs: int | None = None
     client: Any = None
     checkpoint: str | PathLike[str] | None = None
     verbose: int = 0
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: TableLike, y: ArrayLike | None = None) -> Self:
         """Search for a set of features.
 
         Parameters

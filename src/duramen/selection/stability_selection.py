@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from duramen.data import EncodedTable
 from duramen.data.recoding import with_knockoffs, with_probes
@@ -21,7 +22,7 @@ from duramen.significance.conditional_tests.knockoffs import EstimatedKnockoffs
 from duramen.significance.measured import Measured
 from duramen.significance.resampling import SamplingUnits, subsample_size, subsamples
 from duramen.support import checks
-from duramen.support.arrays import BoolArray, FloatArray
+from duramen.support.arrays import BoolArray, FloatArray, TableLike
 
 LEARNERS = ("forest", "lasso")
 ARTIFICIAL = ("permuted", "knockoff")
@@ -174,7 +175,7 @@ class StabilitySelection(RefittingSelector):
     n_per_draw: int | None = None
     alpha: float = 0.25
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: TableLike, y: ArrayLike | None = None) -> Self:
         """Select features.
 
         Parameters

@@ -33,7 +33,7 @@ from duramen.significance.resampling import (
     subsamples,
 )
 from duramen.support import checks
-from duramen.support.arrays import FloatArray, IntArray
+from duramen.support.arrays import FloatArray, IntArray, RandomState, TableLike
 
 # Selections below which intervals covered less often in simulations
 # (docs/explanation/tests/stability.md), also those of a stability above `_STABLE`.
@@ -270,16 +270,16 @@ def stability(
 
 def ranking_stability(
     estimator: Any,
-    X: Any,
-    y: Any = None,
+    X: TableLike,
+    y: ArrayLike | None = None,
     *,
     k: int,
     measure: MeasureLike = "mdi",
     n_resamples: int = 50,
     subsample: int | float = 0.5,
     confidence_level: float = 0.95,
-    groups: Any = None,
-    random_state: Any = None,
+    groups: ArrayLike | None = None,
+    random_state: RandomState = None,
     n_jobs: int | None = None,
     client: Any = None,
     checkpoint: str | PathLike[str] | None = None,
@@ -501,14 +501,14 @@ class TreesNeeded(Result):
 
 def trees_needed(
     forest: Any,
-    X: Any = None,
-    y: Any = None,
+    X: TableLike | None = None,
+    y: ArrayLike | None = None,
     *,
     measure: MeasureLike = "mdi",
     k: int | None = None,
     agreement: float = 0.9,
     risk: float = 0.05,
-    random_state: Any = None,
+    random_state: RandomState = None,
 ) -> TreesNeeded:
     r"""Estimate the number of trees for a stable ranking, and to see every feature.
 
@@ -615,16 +615,21 @@ def trees_needed(
     seed = grown.seed if random_state is None else checks.draw_seed(random_state)
 
     # Importances in parts of the forest, and the agreement of forests that consist of some parts.
-    if callable(measure):
-        X, y = (X, y) if data is None else (data.table, data.y)
-    elif X is not None and (data is None or data.fingerprint != grown.fingerprint):
+    table: Any = (X, y) if data is None else (data.table, data.y)
+    if (
+        not callable(measure)
+        and X is not None
+        and (data is None or data.fingerprint != grown.fingerprint)
+    ):
         data = training_set(grown, X, y, name)  # a store stays on disk otherwise
     of_part, size = record.of_parts or record, -(-T // _PARTS)
     values = np.empty((T // size, p))
     for g in range(len(values)):
         part = grown.part(g * size, (g + 1) * size)
         importances: Any = (
-            measure(part, X, y) if callable(measure) else of_part(Inputs(part, cast("Data", data)))
+            measure(part, *table)
+            if callable(measure)
+            else of_part(Inputs(part, cast("Data", data)))
         )
         values[g] = importances.values if isinstance(importances, Importances) else importances
     groups, curve = agreement_curve(values, k, np.random.default_rng(seed))

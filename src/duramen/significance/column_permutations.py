@@ -8,6 +8,7 @@ from os import PathLike
 from typing import Any, Literal, get_args
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from duramen.data.recoding import with_permuted
 from duramen.importances.arguments import refuse_overlaps
@@ -17,7 +18,7 @@ from duramen.results.significance import ErrorRates, Significance
 from duramen.significance.measured import HUYNH_THU, MeasureLike, Refits, SignificanceTest
 from duramen.significance.permutations import permutation_p_values
 from duramen.support import checks
-from duramen.support.arrays import FloatArray
+from duramen.support.arrays import FloatArray, RandomState, TableLike
 from duramen.support.provenance import fingerprint
 
 NULL = (
@@ -28,15 +29,15 @@ NULL = (
 
 def hapfelmeier(
     estimator: Any,
-    X: Any,
-    y: Any = None,
+    X: TableLike,
+    y: ArrayLike | None = None,
     *,
     measure: MeasureLike = "mda",
     n_permutations: int = 100,
     features: Sequence[str | int] | None = None,
-    strata: Any = None,
-    groups: Any = None,
-    random_state: Any = None,
+    strata: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    random_state: RandomState = None,
     n_jobs: int | None = None,
     client: Any = None,
     checkpoint: str | PathLike[str] | None = None,
@@ -198,8 +199,8 @@ _BY_RANK_ONLY = {
 
 def conditional_error_rate(
     estimator: Any,
-    X: Any,
-    y: Any = None,
+    X: TableLike,
+    y: ArrayLike | None = None,
     *,
     measure: MeasureLike = "auto",
     n_permutations: int = 100,
@@ -207,9 +208,9 @@ def conditional_error_rate(
     how: Aggregation = "mean",
     rank_based: Reading | None = None,
     stop_at: float | None = 0.05,
-    strata: Any = None,
-    groups: Any = None,
-    random_state: Any = None,
+    strata: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    random_state: RandomState = None,
     n_jobs: int | None = None,
     client: Any = None,
     checkpoint: str | PathLike[str] | None = None,

@@ -8,6 +8,7 @@ from os import PathLike
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from duramen.data.exchangeability import EXCHANGEABLE
 from duramen.forests.settings import GrowthSettings
@@ -21,6 +22,7 @@ from duramen.results.significance import Significance
 from duramen.significance.measured import PROMISE, Refits, SignificanceTest
 from duramen.significance.permutations import permutation_p_values
 from duramen.support import checks
+from duramen.support.arrays import RandomState, TableLike
 
 SYMMETRIC = (
     "The feature's importance is a draw from a distribution that is symmetric about 0 and the same "
@@ -210,15 +212,15 @@ _SEVERAL_CANDIDATES = (
 
 def frequency_control(
     estimator: Any,
-    X: Any,
-    y: Any = None,
+    X: TableLike,
+    y: ArrayLike | None = None,
     *,
     null: str | None = None,
     n_winners: int = 0,
     n_permutations: int = 100,
-    strata: Any = None,
-    groups: Any = None,
-    random_state: Any = None,
+    strata: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    random_state: RandomState = None,
     n_jobs: int | None = None,
     client: Any = None,
     checkpoint: str | PathLike[str] | None = None,

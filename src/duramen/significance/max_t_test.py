@@ -7,7 +7,7 @@ from os import PathLike
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from duramen.jobs.replicates import OutcomeT, Steps, replicate_seed
 from duramen.results.importances import PermutedImportances
@@ -26,7 +26,7 @@ from duramen.significance.permutations import (
     statistics_beside,
 )
 from duramen.support import checks
-from duramen.support.arrays import FloatArray
+from duramen.support.arrays import FloatArray, RandomState, TableLike
 
 IndexArray = NDArray[np.intp]
 Columns = dict[str, FloatArray]
@@ -57,8 +57,8 @@ _EXCEEDING = 0.1
 
 def max_t(
     estimator: Any,
-    X: Any = None,
-    y: Any = None,
+    X: TableLike | None = None,
+    y: ArrayLike | None = None,
     *,
     measure: MeasureLike = "auto",
     n_permutations: int = 99,
@@ -67,9 +67,9 @@ def max_t(
     max_stages: int = _MAX_STAGES,
     alpha: float = 0.05,
     feature_groups: Any = None,
-    strata: Any = None,
-    groups: Any = None,
-    random_state: Any = None,
+    strata: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    random_state: RandomState = None,
     n_jobs: int | None = None,
     client: Any = None,
     checkpoint: str | PathLike[str] | None = None,

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Self, cast
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from duramen.catalogue import Entry
 from duramen.data import EncodedTable, Exchangeability, LearningSet
@@ -43,7 +43,7 @@ from duramen.jobs.workers import running
 from duramen.results.importances import Importances
 from duramen.results.summary import counted
 from duramen.support import checks
-from duramen.support.arrays import FloatArray
+from duramen.support.arrays import FloatArray, TableLike
 from duramen.support.provenance import versions
 from duramen.support.text import duration
 
@@ -504,8 +504,8 @@ class Cost:
 
 def estimate_cost(
     estimator: Any,
-    X: Any,
-    y: Any,
+    X: TableLike,
+    y: ArrayLike | None,
     n_forests: int,
     *,
     measure: MeasureLike = "mdi",

@@ -7,7 +7,7 @@ from os import PathLike
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from duramen.data import EncodedTable, LearningSet
 from duramen.data.additive_model import AdditiveModel, additive_model, indicators
@@ -17,7 +17,7 @@ from duramen.data.target import midranks
 from duramen.jobs.replicates import Plan, run_jobs
 from duramen.results.pair_interactions import PairInteractions
 from duramen.support import checks
-from duramen.support.arrays import Arrays, BoolArray, FloatArray, IntArray
+from duramen.support.arrays import Arrays, BoolArray, FloatArray, IntArray, RandomState, TableLike
 from duramen.support.provenance import versions
 from duramen.support.threads import one_blas_thread
 
@@ -37,13 +37,13 @@ NULL = "The mean of the target (its logit, for classes) is a sum of functions of
 
 
 def interaction_test(
-    X: Any,
-    y: Any = None,
+    X: TableLike,
+    y: ArrayLike | None = None,
     *,
     n_pairs: int = 100,
     n_cuts: int = 3,
     n_resamples: int = 99,
-    random_state: Any = None,
+    random_state: RandomState = None,
     n_jobs: int | None = None,
     client: Any = None,
     checkpoint: str | PathLike[str] | None = None,

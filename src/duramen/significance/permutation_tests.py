@@ -8,7 +8,7 @@ from os import PathLike
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from duramen.data import EncodedTable, encode
 from duramen.data.exchangeability import Exchangeability
@@ -38,7 +38,7 @@ from duramen.significance.permutations import (
 )
 from duramen.significance.resampling import SamplingUnits, subsample_size, subsamples
 from duramen.support import checks
-from duramen.support.arrays import BoolArray, FloatArray, refuse_masked
+from duramen.support.arrays import BoolArray, FloatArray, RandomState, TableLike, refuse_masked
 from duramen.support.provenance import fingerprint, versions
 
 # Data sets of noise of 100 x 100, of 100, in which q-values of a fitted distribution take something
@@ -48,15 +48,15 @@ _TAKEN = {"normal": "64 to 70", "gamma": "21 to 25"}
 
 def altmann(
     estimator: Any,
-    X: Any = None,
-    y: Any = None,
+    X: TableLike | None = None,
+    y: ArrayLike | None = None,
     *,
     measure: MeasureLike = "auto",
     n_permutations: int = 100,
     distribution: str = "empirical",
-    strata: Any = None,
-    groups: Any = None,
-    random_state: Any = None,
+    strata: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    random_state: RandomState = None,
     n_jobs: int | None = None,
     client: Any = None,
     checkpoint: str | PathLike[str] | None = None,
@@ -288,14 +288,14 @@ FALSE_DISCOVERIES = (
 
 def fdr_curve(
     estimator: Any,
-    X: Any = None,
-    y: Any = None,
+    X: TableLike | None = None,
+    y: ArrayLike | None = None,
     *,
     measure: MeasureLike = "auto",
     n_permutations: int = 100,
-    strata: Any = None,
-    groups: Any = None,
-    random_state: Any = None,
+    strata: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    random_state: RandomState = None,
     n_jobs: int | None = None,
     client: Any = None,
     checkpoint: str | PathLike[str] | None = None,
@@ -427,16 +427,16 @@ _FRACTION = 0.632
 
 def mean_rank_test(
     estimator: Any,
-    X: Any,
-    y: Any = None,
+    X: TableLike,
+    y: ArrayLike | None = None,
     *,
     measure: MeasureLike = "auto",
     n_resamples: int = _RUNS,
     subsample: int | float = _FRACTION,
     n_permutations: int = 100,
-    strata: Any = None,
-    groups: Any = None,
-    random_state: Any = None,
+    strata: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    random_state: RandomState = None,
     n_jobs: int | None = None,
     client: Any = None,
     checkpoint: str | PathLike[str] | None = None,
@@ -602,13 +602,13 @@ _NULL = "The target is independent of X: its values could be permuted among the 
 
 def permutation_test(
     importance: Importance,
-    X: Any,
-    y: Any,
+    X: TableLike,
+    y: ArrayLike | None,
     *,
     n_permutations: int = 100,
-    strata: Any = None,
-    groups: Any = None,
-    random_state: Any = None,
+    strata: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    random_state: RandomState = None,
     n_jobs: int | None = None,
     client: Any = None,
     checkpoint: str | PathLike[str] | None = None,

@@ -7,6 +7,7 @@ from os import PathLike
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from duramen.importances.refit import is_model
 from duramen.jobs.replicates import replicate_seed
@@ -14,22 +15,22 @@ from duramen.results.importances import PermutedImportances
 from duramen.significance.association import joint_statistics, marginal_statistics
 from duramen.significance.measured import Measured, MeasureLike, Refits
 from duramen.support import checks
-from duramen.support.arrays import FloatArray, IntArray
+from duramen.support.arrays import FloatArray, IntArray, RandomState, TableLike
 
 JointStatistics = Callable[[IntArray], FloatArray | None]
 
 
 def permuted_importances(
     estimator: Any,
-    X: Any,
-    y: Any = None,
+    X: TableLike,
+    y: ArrayLike | None = None,
     *,
     measure: MeasureLike = "auto",
     n_permutations: int = 100,
     marginal: bool = True,
-    strata: Any = None,
-    groups: Any = None,
-    random_state: Any = None,
+    strata: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    random_state: RandomState = None,
     n_jobs: int | None = None,
     client: Any = None,
     checkpoint: str | PathLike[str] | None = None,

@@ -7,6 +7,7 @@ from os import PathLike
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from duramen.data import ClassTarget, NumberTarget, Target, encode
 from duramen.data.encoded import refuse_unordered
@@ -16,7 +17,7 @@ from duramen.importances.refit import is_model
 from duramen.results.significance import ErrorRates, Significance
 from duramen.significance.measured import HUYNH_THU, MeasureLike, Refits, SignificanceTest
 from duramen.support import checks
-from duramen.support.arrays import FloatArray
+from duramen.support.arrays import FloatArray, RandomState, TableLike
 from duramen.support.provenance import fingerprint, versions
 from duramen.support.text import quoted
 
@@ -103,15 +104,15 @@ BEST_PROBE = (
 
 def multiple_probes(
     estimator: Any,
-    X: Any,
-    y: Any = None,
+    X: TableLike,
+    y: ArrayLike | None = None,
     *,
     measure: MeasureLike = "auto",
     n_permutations: int = 100,
     add_one: bool = True,
-    strata: Any = None,
-    groups: Any = None,
-    random_state: Any = None,
+    strata: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    random_state: RandomState = None,
     n_jobs: int | None = None,
     client: Any = None,
     checkpoint: str | PathLike[str] | None = None,
@@ -246,14 +247,14 @@ NULL = (
 
 def one_probe(
     estimator: Any,
-    X: Any,
-    y: Any = None,
+    X: TableLike,
+    y: ArrayLike | None = None,
     *,
     measure: MeasureLike = "auto",
     n_permutations: int = 100,
     add_one: bool = True,
-    groups: Any = None,
-    random_state: Any = None,
+    groups: ArrayLike | None = None,
+    random_state: RandomState = None,
     n_jobs: int | None = None,
     client: Any = None,
     checkpoint: str | PathLike[str] | None = None,
@@ -376,7 +377,12 @@ _NOTHING_LEFT = 1e-20
 
 
 def probe_ranking(
-    X: Any, y: Any, *, alpha: float = 0.05, n_probes: int = 1, centered: bool = True
+    X: TableLike,
+    y: ArrayLike | None,
+    *,
+    alpha: float = 0.05,
+    n_probes: int = 1,
+    centered: bool = True,
 ) -> ErrorRates:
     r"""Rank features by orthogonal forward selection, with the distribution of a random probe.
 
@@ -534,14 +540,14 @@ def probe_ranking(
 
 def forest_probe_ranking(
     estimator: Any,
-    X: Any,
-    y: Any = None,
+    X: TableLike,
+    y: ArrayLike | None = None,
     *,
     measure: MeasureLike = "auto",
     n_probes: int | None = None,
     n_permutations: int = 10,
-    groups: Any = None,
-    random_state: Any = None,
+    groups: ArrayLike | None = None,
+    random_state: RandomState = None,
     n_jobs: int | None = None,
     client: Any = None,
     checkpoint: str | PathLike[str] | None = None,

@@ -9,7 +9,7 @@ from os import PathLike
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from duramen.data import EncodedTable, LearningSet
 from duramen.importances import Inputs
@@ -19,7 +19,7 @@ from duramen.results.importances import Importances
 from duramen.results.significance import Intervals
 from duramen.significance.measured import Data, Measured, MeasureLike, Refits, measure_of
 from duramen.support import checks
-from duramen.support.arrays import FloatArray, IntArray
+from duramen.support.arrays import FloatArray, IntArray, RandomState, TableLike
 
 Draw = Callable[[np.random.Generator], IntArray]
 
@@ -194,8 +194,8 @@ _OF_ONE_ROW = 0.5  # fraction of the sum of squares of a target
 
 def confidence_intervals(
     estimator: Any,
-    X: Any,
-    y: Any = None,
+    X: TableLike,
+    y: ArrayLike | None = None,
     *,
     measure: MeasureLike | Importances = "mda",
     method: str = "subsampling",
@@ -204,8 +204,8 @@ def confidence_intervals(
     confidence_level: float = 0.95,
     correction: bool = True,
     kind: str = "wilson",
-    groups: Any = None,
-    random_state: Any = None,
+    groups: ArrayLike | None = None,
+    random_state: RandomState = None,
     n_jobs: int | None = None,
     client: Any = None,
     checkpoint: str | PathLike[str] | None = None,

@@ -4,15 +4,63 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Mapping
-from typing import Any, Literal, TypeAlias
+from os import PathLike
+from typing import Any, Literal, Protocol, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 FloatArray: TypeAlias = NDArray[np.float64]
 IntArray: TypeAlias = NDArray[np.int64]
 BoolArray: TypeAlias = NDArray[np.bool_]
 Arrays: TypeAlias = dict[str, NDArray[Any]]
+RandomState: TypeAlias = int | np.random.RandomState | np.random.Generator | None
+"""Seed, or a source of random numbers from which one is drawn."""
+
+
+class DataFrame(Protocol):
+    """Data frame of pandas or polars, or a table of pyarrow."""
+
+    @property
+    def columns(self) -> Any:
+        """Names of the columns; of pyarrow, the columns."""
+
+
+class SparseMatrix(Protocol):
+    """Sparse matrix or array of SciPy."""
+
+    def tocsc(self) -> Any:
+        """Return the matrix by columns."""
+
+
+class AnnData(Protocol):
+    """Annotated matrix: values, observations and variables."""
+
+    @property
+    def obs(self) -> Any:
+        """Annotations of the rows."""
+
+    @property
+    def var(self) -> Any:
+        """Annotations of the columns."""
+
+
+class EncodedRows(Protocol):
+    """Table of this package: a `LearningSet`, an `EncodedTable` or a `ColumnStore`."""
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns."""
+
+
+TableLike: TypeAlias = (
+    ArrayLike | DataFrame | SparseMatrix | AnnData | EncodedRows | PathLike[str] | str
+)
+"""Table, in memory or on disk."""
 
 _MISSING: dict[str, Any] = {"f": np.nan, "c": np.nan, "m": "NaT", "M": "NaT"}
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from duramen.data import EncodedTable
 from duramen.data.memory import require_memory
@@ -13,7 +14,7 @@ from duramen.importances.measure import SCATTERS, Measure, Sums, over_trees, sum
 from duramen.importances.permutation import mean_losses, permutations, repeats_of, score_of, seed_of
 from duramen.results.importances import Importances
 from duramen.support import checks
-from duramen.support.arrays import FloatArray, of_unit_size
+from duramen.support.arrays import FloatArray, RandomState, TableLike, of_unit_size
 
 _ROUNDING = 1e-9  # of the largest singular value, below which one is 0
 THRESHOLDS = {"permimp": 0.95, "party": 0.2}
@@ -22,8 +23,8 @@ THRESHOLDS = {"permimp": 0.95, "party": 0.2}
 @over_trees(Importances)
 def conditional_mda(
     forest: Any,
-    X: Any = None,
-    y: Any = None,
+    X: TableLike | None = None,
+    y: ArrayLike | None = None,
     *,
     association: str = "permimp",
     threshold: float | None = None,
@@ -31,7 +32,7 @@ def conditional_mda(
     scoring: str | None = None,
     n_repeats: int | str = 1,
     scaled: bool = False,
-    random_state: Any = None,
+    random_state: RandomState = None,
     n_jobs: int | None = None,
     verbose: int = 0,
 ) -> Sums[Importances]:

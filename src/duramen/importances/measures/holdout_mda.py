@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from duramen.data import EncodedTable, LearningSet, Target
 from duramen.importances.arguments import Sample, matched, metadata_of
@@ -23,7 +24,7 @@ from duramen.jobs.workers import running
 from duramen.results.importances import Importances
 from duramen.results.summary import counted
 from duramen.support import checks
-from duramen.support.arrays import FloatArray, IntArray
+from duramen.support.arrays import FloatArray, IntArray, RandomState, TableLike
 from duramen.support.provenance import versions
 from duramen.support.threads import one_openmp_thread
 
@@ -32,14 +33,14 @@ _CROSS_FITTED = 5  # parts of the rows, each predicted by a model that was fitte
 
 def holdout_mda(
     estimator: Any,
-    X: Any,
-    y: Any = None,
+    X: TableLike,
+    y: ArrayLike | None = None,
     *,
     cv: int | None = None,
     scoring: str | None = None,
     n_repeats: int | str = 1,
-    groups: Any = None,
-    random_state: Any = None,
+    groups: ArrayLike | None = None,
+    random_state: RandomState = None,
     n_jobs: int | None = None,
     client: Any = None,
 ) -> Importances:

@@ -14,12 +14,12 @@ from duramen.data.encoding import routing_values
 from duramen.importances.measure import Measure
 from duramen.results.importances import Importances
 from duramen.support import checks
-from duramen.support.arrays import FloatArray
+from duramen.support.arrays import FloatArray, RandomState, TableLike
 from duramen.support.provenance import versions
 from duramen.support.text import quoted
 
 
-def relative_influence(estimator: Any, X: Any, *, step: float = 1.0) -> Importances:
+def relative_influence(estimator: Any, X: TableLike, *, step: float = 1.0) -> Importances:
     r"""Compute the relative influence of numeric features on the predictions of a model.
 
     .. math:: Imp(X_j) = \sqrt{E_X \Bigl\{\Bigl(\frac{\partial f(X)}{\partial X_j}\Bigr)^2\Bigr\}
@@ -99,11 +99,11 @@ def relative_influence(estimator: Any, X: Any, *, step: float = 1.0) -> Importan
 
 def prediction_change(
     estimator: Any,
-    X: Any,
+    X: TableLike,
     y: ArrayLike | None = None,
     *,
     n_repeats: int = 5,
-    random_state: Any = None,
+    random_state: RandomState = None,
 ) -> Importances:
     r"""Compute the mean squared change of the predictions of a model when a feature is permuted.
 

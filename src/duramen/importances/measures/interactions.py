@@ -20,7 +20,7 @@ from duramen.importances.arguments import (
 )
 from duramen.importances.measures.mdi import mdi
 from duramen.results.pair_interactions import PairInteractions
-from duramen.support.arrays import IntArray
+from duramen.support.arrays import IntArray, TableLike
 from duramen.support.checks import check_flag, check_jobs, places_of, refuse
 
 _FUNCTION = "interactions"
@@ -35,7 +35,7 @@ DESCRIPTIVE = (
 
 def interactions(
     forest: Any,
-    X: Any = None,
+    X: TableLike | None = None,
     *,
     features: int | Iterable[str | int] | None = None,
     sparse: bool = False,

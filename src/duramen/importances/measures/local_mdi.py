@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from duramen import _kernel
 from duramen.data import LearningSet
@@ -25,7 +26,7 @@ from duramen.importances.arguments import (
 from duramen.importances.measure import Inputs, Measure
 from duramen.results.importances import Importances
 from duramen.results.local_importances import LocalImportances
-from duramen.support.arrays import FloatArray
+from duramen.support.arrays import FloatArray, TableLike
 from duramen.support.checks import check_choice, check_flag, check_jobs, check_real
 
 _FUNCTION = "local_mdi"
@@ -36,8 +37,8 @@ _WIDE = 1000  # features beyond which values are sparse
 
 def local_mdi(
     forest: Any,
-    X: Any,
-    y: Any = None,
+    X: TableLike,
+    y: ArrayLike | None = None,
     *,
     of: Literal["impurity", "class", "prediction"] = "impurity",
     rows: str | None = None,

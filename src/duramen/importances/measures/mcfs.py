@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from duramen.data import EncodedTable, LearningSet
 from duramen.data.learning_sets import unweighted_set
@@ -24,7 +25,7 @@ from duramen.jobs.replicates import Plan, run_replicates
 from duramen.jobs.workers import running
 from duramen.results.importances import Importances, MonteCarloSelection
 from duramen.support import checks
-from duramen.support.arrays import FloatArray, IntArray
+from duramen.support.arrays import FloatArray, IntArray, RandomState, TableLike
 from duramen.support.checks import warn
 from duramen.support.provenance import versions
 
@@ -34,8 +35,8 @@ _MOST_SUBSETS = 256
 
 
 def mcfs(
-    X: Any,
-    y: Any = None,
+    X: TableLike,
+    y: ArrayLike | None = None,
     *,
     n_subsets: int = 2000,
     subset_size: int | str = "sqrt",
@@ -45,9 +46,9 @@ def mcfs(
     v: float = 1.0,
     estimator: Any = None,
     n_permutations: int = 0,
-    strata: Any = None,
-    groups: Any = None,
-    random_state: Any = None,
+    strata: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    random_state: RandomState = None,
     n_jobs: int | None = None,
     client: Any = None,
 ) -> MonteCarloSelection:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, cast
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from duramen import _kernel
 from duramen.data import SurvivalTarget
@@ -39,14 +39,14 @@ from duramen.importances.permutation import (
 from duramen.io.groups import members_of
 from duramen.results.importances import Importances
 from duramen.support import checks
-from duramen.support.arrays import FloatArray, IntArray, refuse_masked
+from duramen.support.arrays import FloatArray, IntArray, RandomState, TableLike, refuse_masked
 from duramen.support.provenance import versions
 
 
 def mda(
     estimator: Any,
-    X: Any = None,
-    y: Any = None,
+    X: TableLike | None = None,
+    y: ArrayLike | None = None,
     *,
     rows: str | None = "oob",
     scoring: Any = None,
@@ -55,7 +55,7 @@ def mda(
     scaled: bool = False,
     by_class: bool = False,
     feature_groups: Any = None,
-    random_state: Any = None,
+    random_state: RandomState = None,
     n_jobs: int | None = None,
     verbose: int = 0,
 ) -> Importances:

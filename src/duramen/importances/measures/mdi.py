@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from duramen import _kernel
 from duramen.data import LearningSet
@@ -31,7 +31,7 @@ from duramen.importances.measure import (
 )
 from duramen.io import ColumnStore
 from duramen.results.importances import Importances
-from duramen.support.arrays import BoolArray, FloatArray
+from duramen.support.arrays import BoolArray, FloatArray, TableLike
 from duramen.support.checks import check_choice
 
 CORRECTIONS = ("expected", "miller-madow")
@@ -40,8 +40,8 @@ CORRECTIONS = ("expected", "miller-madow")
 @over_trees(Importances)
 def mdi(
     forest: Any,
-    X: Any = None,
-    y: Any = None,
+    X: TableLike | None = None,
+    y: ArrayLike | None = None,
     *,
     rows: str | None = None,
     by_degree: bool = False,

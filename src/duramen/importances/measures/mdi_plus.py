@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from duramen.data import EncodedTable
 from duramen.data.encoding import routing_values
@@ -24,7 +25,7 @@ from duramen.importances.arguments import (
 from duramen.importances.measure import Measure, Sums, over_trees, sums_of
 from duramen.results.importances import Importances
 from duramen.support import checks
-from duramen.support.arrays import FloatArray, IntArray
+from duramen.support.arrays import FloatArray, IntArray, TableLike
 from duramen.support.threads import one_blas_thread
 
 _NAME = "mdi_plus"
@@ -44,8 +45,8 @@ _ROUGH, _FINE = 1e-5, 1e-12
 @over_trees(Importances)
 def mdi_plus(
     forest: Any,
-    X: Any = None,
-    y: Any = None,
+    X: TableLike | None = None,
+    y: ArrayLike | None = None,
     *,
     raw: bool = True,
 ) -> Sums[Importances]:

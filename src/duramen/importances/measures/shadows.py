@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from duramen.data import EncodedTable, LearningSet
 from duramen.data.recoding import with_shadows
@@ -18,7 +18,7 @@ from duramen.importances.refit import data_for, repeat_seeds, template_of
 from duramen.jobs.replicates import Plan
 from duramen.jobs.workers import running
 from duramen.results.importances import Importances
-from duramen.support.arrays import FloatArray
+from duramen.support.arrays import FloatArray, RandomState, TableLike
 from duramen.support.checks import check_integer, draw_seed
 
 if TYPE_CHECKING:
@@ -66,12 +66,12 @@ def _prepared(
 
 def air(
     estimator: Any,
-    X: Any,
-    y: Any = None,
+    X: TableLike,
+    y: ArrayLike | None = None,
     *,
-    strata: Any = None,
-    groups: Any = None,
-    random_state: Any = None,
+    strata: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    random_state: RandomState = None,
 ) -> Importances:
     r"""Compute the actual impurity reduction: MDI of each column less MDI of its shadow.
 
@@ -195,13 +195,13 @@ AIR = Measure(
 
 def sandri(
     estimator: Any,
-    X: Any,
-    y: Any = None,
+    X: TableLike,
+    y: ArrayLike | None = None,
     *,
     n_repeats: int = 20,
-    strata: Any = None,
-    groups: Any = None,
-    random_state: Any = None,
+    strata: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    random_state: RandomState = None,
     client: Any = None,
 ) -> Importances:
     r"""Compute MDI of each column less MDI of its shadow, averaged over permutations.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from duramen import _kernel
 from duramen.data import EncodedTable
@@ -24,7 +25,7 @@ from duramen.importances.measure import SCATTERS, Measure, Sums, over_trees, sum
 from duramen.importances.measures.mda import grouped
 from duramen.results.importances import Importances
 from duramen.support import checks
-from duramen.support.arrays import FloatArray
+from duramen.support.arrays import FloatArray, TableLike
 
 _NAME = "sobol_mda"
 # Relative difference of the weights and means of leaves that rounding makes.
@@ -34,8 +35,8 @@ _ROUNDING = 1e-6
 @over_trees(Importances)
 def sobol_mda(
     forest: Any,
-    X: Any = None,
-    y: Any = None,
+    X: TableLike | None = None,
+    y: ArrayLike | None = None,
     *,
     feature_groups: Any = None,
     n_jobs: int | None = None,

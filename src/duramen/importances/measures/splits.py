@@ -13,7 +13,7 @@ from duramen.importances.arguments import importances_of, sample_of, trees_and_r
 from duramen.importances.measure import Measure, Sums, Tally, over_trees, sums_of
 from duramen.results.importances import Importances
 from duramen.support import checks
-from duramen.support.arrays import FloatArray
+from duramen.support.arrays import FloatArray, TableLike
 
 
 @over_trees(Importances)
@@ -307,7 +307,7 @@ MINIMAL_DEPTH = Measure(
 
 @over_trees(Importances)
 def noising(
-    forest: Any, X: Any = None, y: Any = None, *, rows: str | None = "oob"
+    forest: Any, X: TableLike | None = None, y: ArrayLike | None = None, *, rows: str | None = "oob"
 ) -> Sums[Importances]:
     r"""Compute the increase of the trees' error when a feature is noised up, without draws.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from duramen.data.memory import require_memory
 from duramen.importances.arguments import class_names, metadata_of, sample_of, trees_and_rows
@@ -12,7 +13,7 @@ from duramen.importances.measure import Measure, Sums, over_trees, sums_of
 from duramen.importances.permutation import permutations, seed_of, tree_losses
 from duramen.results.significance import VoteChange
 from duramen.support import checks
-from duramen.support.arrays import FloatArray, IntArray
+from duramen.support.arrays import FloatArray, IntArray, RandomState, TableLike
 from duramen.support.checks import warn
 
 # Splits on a feature, on average, above which irrelevant features had small q-values in simulations
@@ -23,12 +24,12 @@ _MOST_SPLITS = 100
 @over_trees(VoteChange)
 def vote_change(
     forest: Any,
-    X: Any = None,
-    y: Any = None,
+    X: TableLike | None = None,
+    y: ArrayLike | None = None,
     *,
     rows: str | None = "oob",
     df: str = "classes",
-    random_state: Any = None,
+    random_state: RandomState = None,
     n_jobs: int | None = None,
     verbose: int = 0,
 ) -> Sums[VoteChange]:

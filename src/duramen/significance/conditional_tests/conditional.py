@@ -8,6 +8,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from duramen.data import ClassTarget, NumberTarget
 from duramen.data.strata import centered_within
@@ -45,7 +46,7 @@ from duramen.significance.conditional_tests.sampler import (
 from duramen.significance.hypotheses import HIERARCHICAL, Hypotheses
 from duramen.significance.measured import Data, SignificanceTest
 from duramen.support import checks
-from duramen.support.arrays import Arrays, BoolArray, FloatArray, IntArray
+from duramen.support.arrays import Arrays, BoolArray, FloatArray, IntArray, RandomState, TableLike
 from duramen.support.provenance import fingerprint, versions
 from duramen.support.threads import one_blas_thread
 
@@ -74,8 +75,8 @@ _PENALTY = 0.01  # of the regression of a feature on the direct ones
 @one_blas_thread()
 def conditional(
     estimator: Any,
-    X: Any,
-    y: Any = None,
+    X: TableLike,
+    y: ArrayLike | None = None,
     *,
     method: Method = "covariance",
     sampler: SamplerKind = "auto",
@@ -83,9 +84,9 @@ def conditional(
     members: bool = False,
     n_folds: int = 5,
     n_draws: int = 6,
-    strata: Any = None,
-    groups: Any = None,
-    random_state: Any = None,
+    strata: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    random_state: RandomState = None,
     n_jobs: int | None = None,
     client: Any = None,
     checkpoint: str | PathLike[str] | None = None,

@@ -7,6 +7,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from duramen.data import ClassTarget, EncodedTable, NumberTarget
 from duramen.data.recoding import with_knockoffs
@@ -36,7 +37,7 @@ from duramen.significance.conditional_tests.sampler import (
 )
 from duramen.significance.measured import Data, Measured
 from duramen.support import checks
-from duramen.support.arrays import FloatArray, IntArray
+from duramen.support.arrays import FloatArray, IntArray, RandomState, TableLike
 from duramen.support.provenance import fingerprint
 from duramen.support.threads import one_blas_thread
 
@@ -56,13 +57,13 @@ _ESTIMATED = (
 
 def knockoffs(
     estimator: Any,
-    X: Any,
-    y: Any = None,
+    X: TableLike,
+    y: ArrayLike | None = None,
     *,
     alpha: float = 0.1,
     sampler: KnockoffKind = "auto",
     n_draws: int = 20,
-    random_state: Any = None,
+    random_state: RandomState = None,
     n_jobs: int | None = None,
     client: Any = None,
     checkpoint: str | PathLike[str] | None = None,

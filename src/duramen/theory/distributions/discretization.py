@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from duramen.data.categories import Codes, coded_columns, objects, table_and_target
 from duramen.results.summary import Column, Summarized, Summary, hidden
-from duramen.support.arrays import FloatArray
+from duramen.support.arrays import FloatArray, TableLike
 from duramen.support.checks import check_choice, check_integer
 
 
@@ -88,7 +88,7 @@ class Discretized(Summarized):
 
 
 def discretize(
-    X: Any,
+    X: TableLike,
     *,
     method: Literal["quantile", "uniform"] = "quantile",
     n_bins: int = 5,

@@ -34,6 +34,7 @@ from duramen.support.arrays import (
     OF_DISTRIBUTIONS,
     FloatArray,
     IntArray,
+    TableLike,
     check_magnitude,
     is_missing,
 )
@@ -360,8 +361,8 @@ class FiniteDistribution(Saved, Summarized):
     @classmethod
     def from_table(
         cls,
-        X: Any,
-        y: Any = None,
+        X: TableLike,
+        y: ArrayLike | None = None,
         *,
         weights: ArrayLike | None = None,
         context: Any = None,
