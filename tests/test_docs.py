@@ -8,7 +8,6 @@ time.
 """
 
 import functools
-import importlib.util
 import os
 import re
 import shlex
@@ -17,11 +16,11 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 from tests.cli.commands import duramen, undrawn
 from tests.grid import one_test
+from tests.scripts import script
 
 import duramen as dm
 from duramen.reports import report
@@ -35,6 +34,7 @@ SLOW = {
 }
 BLOCK = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```\s*$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
+SCREENS = script("tools/screens.py")
 LANGUAGES = {"python", "r", "sh", "text", "yaml"}
 
 
@@ -87,7 +87,7 @@ def test_blocks_of_page_run(
         elif language == "r" and shutil.which("Rscript"):
             run_in_r(code, f"{name_of(page)}:{line}")
         elif line in marked:
-            assert code == tool().screen(printed), f"{name_of(page)}:{line}: {tool().__doc__}"
+            assert code == SCREENS.screen(printed), f"{name_of(page)}:{line}: {SCREENS.__doc__}"
     capsys.readouterr()
 
 
@@ -125,17 +125,6 @@ def screens(page: Path) -> set[int]:
     return {text.count("\n", 0, match.end()) + 1 for match in marked}
 
 
-@functools.cache
-def tool() -> ModuleType:
-    """The script that writes the screens."""
-    spec = importlib.util.spec_from_file_location("screens", ROOT / "tools" / "screens.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 @pytest.mark.slow
 def test_the_readme_passes_strict_types(tmp_path: Path) -> None:
     pytest.importorskip("mypy")
@@ -156,11 +145,11 @@ def test_the_readme_passes_strict_types(tmp_path: Path) -> None:
 
 
 def test_six_pages_show_the_first_screen_of_rank() -> None:
-    shown = [page.name for page in tool().PAGES if screens(page)]
+    shown = [page.name for page in SCREENS.PAGES if screens(page)]
     assert len(shown) == 6
-    for page in (page for page in tool().PAGES if screens(page)):
-        shown = [code for language, code, line in blocks(page) if line in screens(page)]
-        assert "reliably associated with" in shown[-1]
+    for page in (page for page in SCREENS.PAGES if screens(page)):
+        printed = [code for _, code, line in blocks(page) if line in screens(page)]
+        assert "reliably associated with" in printed[-1]
 
 
 def test_a_screen_is_what_the_last_command_before_it_prints(
@@ -168,9 +157,9 @@ def test_a_screen_is_what_the_last_command_before_it_prints(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     text = "```sh\nduramen --version\n```\n\n<!-- screen -->\n```text\nold\n```\nend\n"
-    new = tool().written(text)
+    new = SCREENS.written(text)
     assert new == text.replace("old", f"duramen {dm.__version__}")
-    assert tool().written(new) == new
+    assert SCREENS.written(new) == new
 
 
 def commands(code: str) -> Iterator[list[str]]:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import re
 import subprocess
 import sys
 import tomllib
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 from packaging.version import Version
 from tests.cli.commands import arguments
+from tests.scripts import script
 
 import duramen as dm
 from duramen import doctor
@@ -136,20 +135,9 @@ def test_at_most_50_pages_of_how_to_of_at_most_900_words() -> None:
         assert len(words) <= 900, page.name
 
 
-def site(name: str) -> ModuleType:
-    """A module of the site, which is no package that is installed."""
-    file = ROOT / "docs" / "_site" / f"{name}.py"
-    spec = importlib.util.spec_from_file_location(name, file)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 def test_every_former_page_leads_to_a_section() -> None:
     """The list is that of a published site: lines are added to it, and none is taken away."""
-    targets = site("former").targets()
+    targets = script("docs/_site/former.py").targets()
     assert len(targets) >= 101
     for name, target in targets.items():
         page, _, anchor = target.partition("#")
@@ -170,7 +158,7 @@ def test_links_to_sections_lead_somewhere() -> None:
 
 
 def test_every_option_of_a_command_is_in_its_list() -> None:
-    pages = dict(site("commands").pages())
+    pages = dict(script("docs/_site/commands.py").pages())
     for name in COMMANDS:
         text = pages[f"command-{name}"]
         for option in arguments(name):

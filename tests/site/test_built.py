@@ -29,6 +29,7 @@ pytestmark = [
 PAGES = (
     "index.html",
     "questions.html",
+    "start/install.html",
     "start/which-importance.html",
     "how-to/ranking/rank.html",
     "reference/duramen.rank.html",
@@ -166,7 +167,8 @@ def test_decisions_by_keyboard(browser: Any, address: str) -> None:
     page.goto(page.url)
     assert page.locator("#which input:checked").count() == 2
     page.close()
-    page = opened(browser, (Path(str(SITE)) / PAGES[2]).resolve().as_uri())  # from a file
+    file = Path(str(SITE)) / "start" / "which-importance.html"
+    page = opened(browser, file.resolve().as_uri())
     page.locator("#which input").last.check()
     assert page.locator("article section > section:visible").count() == 1
     page.close()
@@ -201,4 +203,13 @@ def test_no_version_beside_a_site_from_a_file(browser: Any) -> None:
     """A switcher without versions is not shown."""
     page = opened(browser, (Path(str(SITE)) / "index.html").resolve().as_uri())
     assert page.locator(".version-switcher__button:visible").count() == 0
+    page.close()
+
+
+def test_former_addresses_lead_to_sections(browser: Any, address: str) -> None:
+    page = opened(browser, f"{address}/how-to/ranking/rank-verdicts.html")
+    page.wait_for_url(f"{address}/how-to/tests/max-t.html")
+    page.goto(f"{address}/how-to/running/queues.html")
+    page.wait_for_url(f"{address}/how-to/running/cluster.html#queues-and-kubernetes")
+    assert page.locator("section#queues-and-kubernetes").count() == 1
     page.close()
