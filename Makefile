@@ -102,7 +102,7 @@ docs: $(TESTERS) $(WRITERS) setup ## the documentation site, in build/docs/html;
 	$(BIN)/python tools/links.py $(SITE)/html
 	DURAMEN_SITE=$(SITE)/html $(BIN)/python -m pytest -q tests/site
 
-screens: setup ## write the screens in docs/start: what their commands print
+screens: setup ## write the screens of the home page and of docs/start: what their code prints
 	$(BIN)/python tools/screens.py --write
 
 # Warnings in old versions, that something else is deprecated, say nothing of the package.
