@@ -135,6 +135,12 @@ def test_at_most_50_pages_of_how_to_of_at_most_900_words() -> None:
         assert len(words) <= 900, page.name
 
 
+def test_pages_of_how_to_begin_with_code() -> None:
+    for page in how_to():
+        beginning = page.read_text("utf-8").partition("\n```")[0]
+        assert len(beginning.split()) <= 90, page.name
+
+
 def test_every_former_page_leads_to_a_section() -> None:
     """The list is that of a published site: lines are added to it, and none is taken away."""
     targets = script("docs/_site/former.py").targets()

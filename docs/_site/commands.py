@@ -9,15 +9,16 @@ from typing import Any
 from duramen.cli.app import COMMANDS, application
 
 
-def escaped(text: str) -> str:
-    """Return text as reStructuredText that shows it unchanged."""
-    return re.sub(r"([\\`*_|<>])", r"\\\1", text)
+def marked(text: str) -> str:
+    """Return text as reStructuredText that shows it unchanged, with options as code."""
+    plain = re.sub(r"([\\`*_|<>])", r"\\\1", text)
+    return re.sub(r"(?<![\w-])(--[a-z][a-z-]*)", r"``\1``", plain)
 
 
 def row(argument: Any) -> list[str]:
     """Return the row of an option: its names, its meaning with its values, its default."""
     names = ", ".join(f"``{name}``" for name in argument.names)
-    text = escaped(argument.parameter.help or "")
+    text = marked(argument.parameter.help or "")
     choices = argument.get_choices()
     if choices:
         text = f"{text} Values: {', '.join(f'``{choice}``' for choice in choices)}."
@@ -33,7 +34,7 @@ def options(name: str) -> str:
         groups.setdefault(argument.parameter.group[0].name, []).append(argument)
     title = f"duramen {name}"
     lines = [title, "=" * len(title), ""]
-    lines += ["All options, made from the docstrings of the functions that the command calls.", ""]
+    lines += ["All options. Meanings and defaults are those of the parameters in Python.", ""]
     for group, arguments in groups.items():
         lines += [group, "-" * len(group), "", ".. list-table::", "   :widths: 25 60 15"]
         lines += ["   :header-rows: 1", "", "   * - option", "     - meaning", "     - default"]

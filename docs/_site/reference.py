@@ -93,9 +93,9 @@ def pages() -> Iterator[tuple[str, str]]:
     lines += [".. list-table::", "   :widths: 35 65", ""]
     for name in sorted(by_package):
         lines += [f"   * - :doc:`{name} <package-{name}>`", f"     - {summary(modules[name])}"]
-    lines += ["", ".. toctree::", "   :hidden:", ""]
+    lines += ["", ".. toctree::", "   :hidden:", "", "   commands"]
     lines += [f"   {name} <package-{name}>" for name in sorted(by_package)]
-    lines += ["   commands", "   ../api"]
+    lines += ["   ../api"]
     yield "index", "\n".join(lines) + "\n"
 
 

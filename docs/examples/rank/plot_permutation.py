@@ -2,8 +2,8 @@
 Permutation importance, plain and conditional
 =============================================
 
-A noisy copy of a relevant feature has less importance if it is permuted among rows that agree on the
-associated features than if it is permuted freely.
+A noisy copy of a relevant feature has less importance if it is permuted among rows that agree on
+the associated features than if it is permuted freely.
 """
 
 import matplotlib.pyplot as plt
