@@ -3,7 +3,8 @@
 A page of docs/project is a title and a link to the file that it shows, for readers of the
 repository. On the site it is that file. Links between Markdown files, which are relative paths, so
 that they work in the repository, are rewritten where the site has the file under another name. A
-comment ``<!-- index: term; term -->`` above a heading puts it into the index under these terms.
+comment ``<!-- index: term; term -->`` above a heading puts it into the index under these terms. A
+picture of the gallery gets a caption that leads to its example.
 """
 
 from __future__ import annotations
@@ -29,6 +30,9 @@ PAGES = {
 }
 INSTEAD = {file: f"docs/{name}.md" for name, file in PAGES.items()} | {"README.md": "docs/index.md"}
 INDEX = re.compile(r"^<!-- index: (.+) -->$", re.MULTILINE)
+EXAMPLE = re.compile(
+    r"^!\[([^\]]+)\]\((\S*gallery/\w+)/images/sphx_glr_(\w+)_001\.png\)$", re.MULTILINE
+)
 LINK = re.compile(r"(\]\()([^)\s:#]+)(#[^)\s]*)?\)")
 
 
@@ -62,6 +66,8 @@ def read(app: Sphinx, name: str, source: list[str]) -> None:
     else:
         source[0] = rewritten(source[0], shown_in, shown_in)
     source[0] = INDEX.sub(indexed, source[0])
+    caption = r"*\1: an example of the {doc}`gallery <\2/\3>`.*"
+    source[0] = EXAMPLE.sub(rf"\g<0>\n\n{caption}", source[0])
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
