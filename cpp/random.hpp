@@ -1,5 +1,5 @@
 // Counter-based random numbers: a stream is named by (seed, tree, node, purpose), so that no draw
-// depends on the number of threads, on the order of the trees, or on what was drawn elsewhere.
+// depends on the number of threads, on the order of the trees, or on other draws.
 #pragma once
 
 #include <cstdint>

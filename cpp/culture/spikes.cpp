@@ -11,7 +11,7 @@ namespace duramen::culture {
 
 namespace {
 
-// factor^0, factor^1, ... by repeated multiplication, which rounds alike on every processor.
+// factor^0, factor^1, ... by repeated multiplication, which rounds equally on every processor.
 class Powers {
  public:
   explicit Powers(double factor) {

@@ -30,8 +30,8 @@ struct NeuronModel {
   double threshold;
   std::size_t refractory;  // steps
   std::size_t delay;       // steps, at least 1
-  // Depression: a spike releases the fraction `release` of the resource at rest; what was released
-  // becomes inactive, then recovers.
+  // Depression: a spike releases the fraction `release` of the resource at rest; the released
+  // resource becomes inactive, then recovers.
   double release;
   double inactivation;  // factors per step
   double recovery;

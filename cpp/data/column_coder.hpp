@@ -23,7 +23,7 @@
 namespace duramen {
 
 inline constexpr std::size_t kSmall =
-    256;  // up to so many rows ranks are counted, beyond they are sorted
+    256;  // number of rows up to which ranks are counted, not sorted
 inline constexpr std::size_t kLanes = 8;
 inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
 inline constexpr std::int64_t kLargestExact = std::int64_t{1} << 53;
@@ -90,7 +90,7 @@ class ColumnCoder {
     }
   }
 
-  // codes: as many places as values; values: as well. With missing values the last value is of no
+  // `codes` and `values` have a place for each value. With missing values the last value has no
   // meaning.
   template <class T>
   Coded encode(const T* x, std::uint32_t* codes, double* values) {

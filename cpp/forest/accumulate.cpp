@@ -17,7 +17,7 @@ void DecreaseSums::add(const ForestView& forest) {
   std::vector<std::uint8_t> seen(n_columns, 0);
   std::vector<std::uint32_t> inner;   // nodes of a tree that are split
   std::vector<double> weights;        // of the nodes of a tree
-  std::vector<std::uint32_t> depths;  // likewise
+  std::vector<std::uint32_t> depths;  // of the nodes of a tree
   for (std::size_t t = 0; t < forest.n_trees; ++t) {
     const TreeView tree(forest, t);
     const std::uint32_t* rows = forest.rows + forest.offsets[t];

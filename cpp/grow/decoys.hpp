@@ -166,7 +166,7 @@ class DecoyContest {
     std::uint32_t won = 0;     // the decoy would be chosen here
     bool ordered = true;
     std::uint32_t n_uses = 0;
-    T low{}, high{};         // what is left is above `low`, or at it too where that is the first,
+    T low{}, high{};         // remaining values: above `low`, or from it on if from_first,
     bool from_first = true;  // and up to `high`
     bool missing = false;
   };

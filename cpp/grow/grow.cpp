@@ -14,8 +14,8 @@
 namespace duramen {
 namespace {
 
-// Random cuts need values, not codes: single precision halves what is read. (Values that single
-// precision cannot tell apart are still split, by their codes, where nothing else differs.)
+// Random cuts need values, not codes: single precision halves the memory traffic. (Values that are
+// equal in single precision are still split, by their codes, if nothing else differs.)
 bool values_suffice(const Problem& problem) {
   const Settings& settings = problem.settings;
   const Table& table = problem.table;

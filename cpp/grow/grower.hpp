@@ -93,7 +93,7 @@ class Grower final : public TreeGrower {
     return true;
   }
 
-  // The split with the largest weighted decrease first, until the leaves are as many as allowed.
+  // The split with the largest weighted decrease first, up to the allowed number of leaves.
   bool best_first() {
     std::vector<Planned> frontier;
     const auto consider = [&](Range range) {

@@ -18,7 +18,7 @@ struct Guidance {
 };
 
 // Draws columns without replacement with probability proportional to their weights. The sums of a
-// binary tree are computed from their parts alone, so that they do not depend on what was drawn.
+// binary tree are computed from their parts alone, so that they do not depend on earlier draws.
 class WeightedDraw {
  public:
   WeightedDraw() = default;

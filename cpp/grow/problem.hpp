@@ -196,7 +196,7 @@ inline void Problem::prepare() {
       low = std::min(low, exact - grid_response[i]);
       high = std::max(high, exact - grid_response[i]);
     }
-    // A shift of all responses changes all scores of a node alike. The responses themselves are
+    // A shift of all responses changes all scores of a node equally. The responses themselves are
     // known to half a unit in the last place: of themselves, less an origin as they are, or where
     // an offset that is gone has rounded them. Then they are multiples of a unit that is small
     // beside their range, but not as small as it could be.

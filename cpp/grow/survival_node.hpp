@@ -126,7 +126,7 @@ class SurvivalNode {
                   EndsRun&& ends_run, double* scores) const {
     std::size_t n_runs = 0;
     for (std::uint32_t i = 0; i < n_cuts; ++i) n_runs += ends_run(i) ? 1 : 0;
-    // A row costs PairSums about as much as so many event times cost AtRisk.
+    // Event times that cost AtRisk about as much as a row costs PairSums.
     constexpr std::size_t kPerRow = 20;
     if (n_times_ * (n_runs + n_cuts / 4) <= kPerRow * n_cuts) {
       score_with(AtRisk(*this), order, from, n_cuts, ends_run, scores);

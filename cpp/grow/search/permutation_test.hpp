@@ -1,6 +1,6 @@
 // The permutation test of the best split of a node: its p-value is the fraction of orders of the
-// target, the one at hand and stop_permutations others, in which the best split of the same
-// candidates scores as high as it does.
+// target, the observed one and stop_permutations others, in which the best split of these
+// candidates has at least its score.
 #pragma once
 
 #include <cstddef>

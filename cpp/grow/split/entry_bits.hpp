@@ -189,8 +189,8 @@ std::uint32_t visit_common_bits(const std::uint64_t* words, const std::uint64_t*
 }
 
 // The entries of sparse columns row after row, in lines of eight words: a bit for each of some
-// columns, and then the codes of their entries in four bits each, as many as have room. What is
-// asked of an entry lies in one cache line.
+// columns, and then the codes of their entries in four bits each, as far as they fit. All data of
+// an entry lie in one cache line.
 class EntryRows {
  public:
   static constexpr std::uint32_t kLarge = 15;  // this code or a larger one, or one without room
@@ -403,8 +403,8 @@ class SubtreeBits {
   std::vector<const std::uint64_t*> lines_;  // the rows among the entries row after row
 };
 
-// Whether the nodes of subtrees look at so many columns that the bits of all columns at the rows of
-// the subtree are worth their time. Decoys may have a row twice in a node.
+// Whether the nodes of subtrees read enough columns to repay the bits of all columns at the rows
+// of the subtree. Decoys may have a row twice in a node.
 inline bool subtrees_pay(const Problem& problem) {
   constexpr std::size_t kColumnsALook = 256;
   if (problem.decoys.cycle != nullptr) return false;

@@ -62,7 +62,7 @@ class FewRows {
   static constexpr std::uint32_t kLanes = 4;
 
   // A set and its complement make the same split: the sets without the last row are scored. The
-  // sums of whole weights and of moments are exact, whatever their order.
+  // sums of whole weights and of moments are exact in any order.
   void score_sets(const Node& node) {
     if (ready_) return;
     ready_ = true;

@@ -111,8 +111,8 @@ class Gathered {
   // Whether so much is read of a sparse column of the node that it is worth guessing which is next.
   bool reads_long() const { return by_bits_; }
 
-  // Whether columns share nothing of what is read, and each takes so long that steps of several
-  // need not overlap.
+  // Whether columns share no data, and each takes long enough that steps of several columns need
+  // not overlap.
   bool reads_columns() const { return reads_columns_; }
 
   // Prefetches the position of a column, before its content.

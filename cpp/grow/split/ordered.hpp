@@ -53,8 +53,7 @@ class OrderedSplits {
   // are asked for one by one.
   bool guesses_next() const { return columns_.gathered.guesses_next(); }
   bool reads_long() const { return columns_.gathered.reads_long(); }
-  // Asks for what is read of a column at any node, and for the column at the one at hand, ahead of
-  // its use.
+  // Prefetches the data of a column that every node reads, and the column at the current node.
   void prefetch_look(std::size_t column) const { columns_.gathered.prefetch_look(column); }
   void prefetch(std::size_t column) const { columns_.gathered.prefetch(column); }
 

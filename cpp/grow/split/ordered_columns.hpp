@@ -72,9 +72,9 @@ class OrderedColumns {
     }
   }
 
-  // Whether columns are looked at row by row in nodes of so many rows; not where the entries of all
-  // columns are at hand in the order of their codes. Looking at all of these takes as long as
-  // looking at so many rows and sorting their entries.
+  // Whether columns are read row by row in nodes of n rows. This does not pay if the entries of all
+  // columns are in memory sorted by their codes, unless reading them takes longer than reading the
+  // n rows and sorting their entries.
   bool reads_rows(std::uint32_t n) const {
     constexpr std::size_t kEntriesARow = 16;
     return !orders_suffice_ || working.orders().most() > kEntriesARow * n;
