@@ -437,10 +437,10 @@ def _limits(
     if permute != "conditional":
         given = "given the target" if permute == "within_target" else "and the target together"
         notes.append(
-            f"The p-values are those of one global null hypothesis, that {name} is independent of "
-            f"all features {given}. Where it is false, such as for a feature whose distribution "
-            f"differs between contexts, other features are found too often, and no error rate "
-            "holds. Conditional permutations test each feature by itself."
+            f"The p-values are those of one global null hypothesis: {name} is independent of all "
+            f"features {given}. If it is false, such as for a feature whose distribution differs "
+            "between contexts, other features are found too often, and no error rate holds. "
+            "Conditional permutations test each feature by itself."
         )
     number = nulls.effects[0].rows.count(context.codes)
     if number <= n_permutations:

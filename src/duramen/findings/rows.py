@@ -298,7 +298,7 @@ def of_entry(
     if persons:  # by its name, or else the finest division of the rows
         column = table.names[-max(persons)[2]]
         message = (
-            f"rows with the same value of {quoted(column)} begin where others of them end: they "
+            f"of rows with the same value of {quoted(column)}, one begins where another ends: they "
             f"may be of one person, and {_ASSUMED}"
         )
         hint = f"groups={column!r} keeps the rows of a person together, if so"

@@ -263,8 +263,8 @@ def of_names(table: pa.Table | ColumnStore) -> list[Finding]:
     if len(like) < 2 or 2 * len(like) <= len(names):
         return []
     message = (
-        f"the names of {columns(like)} are values, as where a file has no line of names and its "
-        "first row is taken for one"
+        f"the names of {columns(like)} look like values: the file may have no line of names, and "
+        "its first row is read as one"
     )
     return [Finding("names", tuple(like), message, "write a line of names above the rows")]
 

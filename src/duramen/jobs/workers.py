@@ -239,8 +239,8 @@ def _ended_workers() -> ClusterError:
     """Return the error for jobs that end their workers whenever they are run."""
     return ClusterError(
         f"client: workers ended while they ran the same jobs, {_RETRIES + 1} times in a row, as "
-        "they do where memory runs out. Hint: give each worker more memory or fewer threads; "
-        "their logs say why they ended"
+        "when memory runs out. Hint: give each worker more memory or fewer threads; the reason "
+        "is in their logs"
     )
 
 

@@ -439,7 +439,7 @@ class _Table:
         gone = [name for name in dict.fromkeys(names) if name in there]
         if len(gone) == len(there):
             raise ValueError(
-                "read: the table has no column besides the target and those that are set apart"
+                "read: the table has no column besides the target and columns with other roles"
             )
         is_frame = isinstance(self.columns, nw.DataFrame)
         self.columns = self.columns.drop(*gone) if is_frame else without_names(self.columns, gone)

@@ -80,7 +80,7 @@ def arguments_for(path: Path, options: Mapping[str, Any]) -> tuple[dict[str, Any
         arguments["decimal"] = ","
         message = (
             f"numbers of {path.name} have decimal commas, such as "
-            f"{', '.join(map(quoted, commas[:_SHOWN]))}, and were read as such"
+            f"{', '.join(map(quoted, commas[:_SHOWN]))}, and were read with them"
         )
         hint = "decimal=',' confirms that it is right; decimal='.' leaves them as text"
         findings.append(Finding("decimal commas", (), message, hint))

@@ -564,9 +564,9 @@ class ConditionalSignificance(Significance):
         lines = [heading, f"null: {self.null}"]
         if (diagnosis := self.metadata.get("diagnosis")) is not None:
             lines.append(
-                f"draws: a forest tells them from the data with an AUC of {diagnosis['auc']:.2f} "
-                f"(95% interval {diagnosis['low']:.2f} to {diagnosis['high']:.2f}), .5 or less if "
-                "they fit"
+                "draws: a forest separates them from the data with an AUC of "
+                f"{diagnosis['auc']:.2f} (95% interval {diagnosis['low']:.2f} to "
+                f"{diagnosis['high']:.2f}), .5 or less if they fit"
             )
         return tuple(lines)
 

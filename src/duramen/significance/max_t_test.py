@@ -42,9 +42,8 @@ _MAX_STAGES = 3
 # the last of them on if features are confirmed.
 _LOOKS = (19, 39)
 _ONE_STAGE = (
-    "the test ended after its first stage, which confirmed {}: PermutedImportances hold no forests "
-    "that keep what was confirmed, beside which weaker features may be. Hint: max_t(estimator, X, "
-    "y) grows them"
+    "the test ended after its first stage, which confirmed {}: PermutedImportances have no forests "
+    "for later stages, which may confirm weaker features. Hint: max_t(estimator, X, y) grows them"
 )
 # Fractions of the level that are given to each statistic, without and with the joint one.
 _FRACTIONS = {

@@ -227,12 +227,12 @@ def statistics_beside(refits: Refits, n: int) -> tuple[FloatArray, JointStatisti
 _MANY_CLASSES = 6
 _MDA = (
     "by MDA, irrelevant features that are correlated with each other are confirmed more often than "
-    "the level says beside relevant features: their MDA is above 0 there, and not under permuted "
-    'labels. Hint: measure="auto".'
+    "the level allows if other features are relevant: their MDA is then above 0, but not under "
+    'permuted labels. Hint: measure="auto".'
 )
 _GINI = (
     "with Gini importances of {classes} classes, irrelevant features are confirmed more often than "
-    "the level says beside relevant ones: deep nodes hold few classes, and many under permuted "
+    "the level allows if others are relevant: deep nodes hold few classes, and many under permuted "
     'labels. Hint: measure="auto", or criterion="entropy" in the forest.'
 )
 

@@ -408,8 +408,8 @@ def confidence_intervals(
     if size is None or not correction or other_kind or units.count < (200 if small else 60):
         notes.append(
             "coverage was measured with correction=True, kind='wilson', 60 rows and more, and "
-            "subsamples of 3/4 of the rows; other intervals may cover less often than their level "
-            "says, those of strong features above all"
+            "subsamples of 3/4 of the rows; other intervals may cover less often than their level, "
+            "above all for strong features"
         )
     if uncertainty > _UNCERTAIN:
         notes.append(
@@ -457,7 +457,7 @@ def importances_of_copies(copies: Measured, seed: int, rows: NDArray[np.integer]
     return copies.measure.of_copies(Inputs(forest, copies.data), originals).values
 
 
-# --- conditions under which intervals cover less often than their level says ----------------------
+# --- conditions under which intervals cover less often than their level ---------------------------
 
 
 def variance_error(data: LearningSet[EncodedTable], unit: str, function: str) -> float:

@@ -478,8 +478,8 @@ def limits(
         if few == n_hypotheses:
             begin = f"the {rows} are too few for a verdict: all {few:,} {what} vary"
         notes.append(
-            f"{begin} so little beside the others that {n_rows:,} {rows} are worth fewer than "
-            f"{_FEW_ROWS:g} for them: only a very strong direct effect of theirs can be fit{_HINT}"
+            f"{begin} so little given the others that {n_rows:,} {rows} have the information of "
+            f"fewer than {_FEW_ROWS:g}: only a very strong direct effect can be detected{_HINT}"
         )
     return notes
 

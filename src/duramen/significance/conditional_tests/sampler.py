@@ -575,11 +575,11 @@ def misfit_notes(fit: Mapping[str, Any] | None, *, of_knockoffs: bool = False) -
         return []
     count, worst = len(fit["features"]), misfits(fit["features"])[:5]
     sentence = (
-        f"a forest tells draws of {count} feature{'' if count == 1 else 's'} from the data with an "
-        f"AUC of {fit['auc']:.2f} (95% interval {fit['low']:.2f} to {fit['high']:.2f}; .5 or less "
-        "where draws are right)"
+        f"a forest separates draws of {count} feature{'' if count == 1 else 's'} from the data "
+        f"with an AUC of {fit['auc']:.2f} (95% interval {fit['low']:.2f} to {fit['high']:.2f}; "
+        ".5 or less if the draws are right)"
     )
-    sentence += f", above all those of {', '.join(worst)}" if worst else ""
+    sentence += f", above all for {', '.join(worst)}" if worst else ""
     return [(_OF_KNOCKOFFS if of_knockoffs else _OF_DRAWS).format(sentence)]
 
 
