@@ -169,9 +169,9 @@ def max_t(
         "mdi_oob" if trees leave rows out ("mdi" for survival), else "mdi". It grows trees for
         classes by entropy, and splits no node of fewer than n / 30 rows, or 50, unless
         `min_samples_split` says more: measures on out-of-bag rows find more, and so do trees of
-        many rows that end there; MDA controls less, and so does the Gini index with many classes. Of
-        models of other packages it is "holdout_mda", the only one by name, and a function is given
-        the fitted model and its rows.
+        many rows that end there; MDA controls less, and so does the Gini index with many classes.
+        For models of other packages it is "holdout_mda", the only one by name, and a function is
+        given the fitted model and its rows.
     n_permutations : int
         Largest number B of permutations of a stage. The least adjusted p-value is 1 / (B + 1), and
         1 / 40 with more than 78 permutations and a level of .05: 19 allow for one of .05.
