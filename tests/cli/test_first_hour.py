@@ -29,6 +29,7 @@ RNG = np.random.default_rng(0)
 Y = np.arange(N) % 2
 DOSE = (Y + 0.3 * RNG.normal(size=N)).round(3)
 AGE = RNG.integers(18, 80, N)
+MONATE = ("Januar", "M\u00e4rz", "Mai")
 DAYS = [datetime.date(2024, 1, 1) + datetime.timedelta(days=3 * i) for i in range(N)]
 
 
@@ -163,6 +164,43 @@ CASES = {
         "'y' has 3 different whole numbers",
         "--task classification",
     ),
+    "a minus sign": (
+        csv(t=[f"{v:.1f}".replace("-", "\u2212") for v in RNG.normal(size=N)]),
+        "a minus sign stands for a hyphen",
+        "--as-text t",
+    ),
+    "a word for missing in another language": (
+        csv(age=[f"{age}" if i % 8 else "unbekannt" for i, age in enumerate(AGE)]),
+        "'age' has numbers in 86 % of its rows, but 'unbekannt' in 8 rows",
+        "--na-values unbekannt",
+    ),
+    "a word for missing as a class": (
+        csv(y=np.where(np.arange(N) % 8 == 3, "unknown", clean()["y"])),
+        "'y' has 'unknown' in 8 rows, a word for a missing value",
+        "--na-values unknown --drop-missing-target",
+    ),
+    "categories that are alike": (
+        csv(sex=np.resize(["M", "F", "m ", "F", "f", "M"], N)),
+        "column 'sex' has labels that differ by case or spaces only, merged: 'f' (10 rows)",
+        "--as-text sex",
+    ),
+    "months in another language": (
+        csv(day=[f"{1 + i % 28}. {MONATE[i % 3]} 2024" for i in range(N)]),
+        "'day' has dates as text, such as '1. Januar 2024', read as days since the first",
+        "--as-text day",
+    ),
+    "weekdays before dates": (
+        csv(day=[f"{day:%a, %d %b %Y}" for day in DAYS]),
+        "'day' has dates as text, such as 'Mon, 01 Jan 2024'",
+        "--as-text day",
+    ),
+    "a line above the names": (
+        lambda path: path.write_text(
+            "Lab,Patient,,Outcome\n" + clean().to_csv(index=False), encoding="utf-8"
+        ),
+        "its columns are 'Lab', 'Patient', '', 'Outcome'. Hint: --skip-rows 1 reads the names",
+        "--skip-rows 1",
+    ),
     "counts": (
         csv(y=np.repeat(range(9), [14, 15, 11, 8, 5, 3, 2, 1, 1])),
         "'y' has 9 different whole numbers, distributed as counts",
@@ -187,6 +225,7 @@ REFUSES = {
     "a target that names rows",
     "a target of one class",
     "a target of dates",
+    "a line above the names",
 }
 
 
@@ -1108,6 +1147,48 @@ SHIPPED = {
         {"horTh": np.resize(["no", "yes"], N), "age": AGE, "tgrade": np.resize(["I", "II"], N),
          "pnodes": DOSE, "time": 1000 - 400 * DOSE, "cens": 1 - (np.arange(N) % 5 == 0)},
         "time", ["--event", "cens"], "survival", None, []),
+    "lung (R, survival)": (
+        {"rownames": range(1, N + 1), "inst": PACK.integers(1, 33, N),
+         "time": np.floor(1000 - 400 * DOSE), "status": np.where(PACK.random(N) < 0.3, 1, 2),
+         "age": AGE, "ph.karno": gaps(10 * PACK.integers(5, 11, N)), "wt.loss": gaps(AGE % 30, 5)},
+        "time", ["--event", "status"], "survival", None,
+        ["'rownames' has a different value in each row"]),
+    "colon (R, survival)": (
+        {"id": np.repeat(range(N // 2), 2), "study": 1, "rx": np.resize(["Obs", "Lev"], N),
+         "nodes": PACK.integers(0, 20, N), "status": PACK.integers(0, 2, N),
+         "etype": np.resize([2, 1], N), "time": np.repeat(PACK.integers(99, 3000, N // 2), 2)},
+        "time", ["--event", "status", "--groups", "id"], "survival", None, ["'study' is constant"]),
+    "heart (R, survival)": (
+        {"start": np.resize([0, 50.0], N), "stop": np.resize([50, 90.0], N) + np.arange(N) // 2,
+         "event": np.resize([0, 1], N), "age": PACK.normal(0, 9, N).round(3),
+         "surgery": PACK.integers(0, 2, N), "id": np.repeat(range(1, N // 2 + 1), 2)},
+        "stop", ["--event", "event", "--groups", "id"], "survival", None,
+        ["'start' is before stop in every row and is named as an entry time", "--entry start"]),
+    "veteran (R, survival)": (
+        {"trt": np.repeat([1, 2], N // 2), "celltype": np.resize(["squamous", "adeno", "large"], N),
+         "time": PACK.integers(1, 999, N), "status": PACK.integers(0, 2, N), "karno": AGE,
+         "prior": np.resize([0, 0, 10], N)},
+        "time", ["--event", "status"], "survival", None, []),
+    "mtcars (R)": (
+        {"": [f"Mazda RX{i}" for i in range(N)], "mpg": (30 - 10 * DOSE).round(1),
+         "cyl": PACK.choice([4, 6, 8], N), "wt": (2 + DOSE + PACK.normal(0, 0.1, N)).round(2),
+         "am": PACK.integers(0, 2, N)},
+        "mpg", [], "regression", "wt", ["column '' has a different value in each row"]),
+    "warpbreaks (R)": (
+        {"breaks": np.floor(30 + 20 * DOSE), "wool": np.where(Y, "A", "B"),
+         "tension": np.repeat(["L", "M", "H"], N // 3)},
+        "breaks", [], "regression", "wool", ["whole numbers, which are treated as a quantity"]),
+    "mpg (seaborn)": (
+        {"mpg": (30 - 10 * DOSE).round(1), "horsepower": gaps(AGE),
+         "weight": np.floor(2000 + 900 * DOSE + PACK.normal(0, 60, N)),
+         "model_year": PACK.integers(70, 83, N), "origin": PACK.choice(["usa", "japan"], N),
+         "name": [f"ford {i % 45}" for i in range(N)]},
+        "mpg", [], "regression", "weight", ["'name' has different text in most rows"]),
+    "tips (seaborn)": (
+        {"total_bill": (20 + 9 * DOSE + PACK.normal(0, 1, N)).round(2), "tip": (2 + DOSE).round(2),
+         "sex": PACK.choice(["Male", "Female"], N), "smoker": PACK.choice(["Yes", "No"], N),
+         "day": PACK.choice(["Sun", "Sat", "Thur"], N), "size": PACK.integers(1, 7, N)},
+        "tip", [], "regression", "total_bill", []),
 }  # fmt: skip
 
 

@@ -17,7 +17,7 @@ HEAD = """% of a study
 
 @DATA
 """
-ROWS = ["sunny,85.5,1,no", "overcast, 80, ?, yes", "?,?,3,no", "% remark", "rainy,-1e2,0,yes"]
+ROWS = ["sunny,85.5,1,no", "overcast,80,?,yes", "?,?,3,no", "% remark", "rainy,-1e2,0,yes"]
 
 
 def written(path, text):

@@ -26,10 +26,25 @@ _SAMPLE = 64  # distinct values that are looked at first
 _FEWEST = 3  # distinct values like 2020-01, which may also be codes
 _MOST_STRAY = 0.1  # fraction of the distinct values that are no dates beside dates
 _SHOWN = 3
-_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-_NAME = (
-    "(?P<name>jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|"
-    r"sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\.?"
+_MONTHS = (  # in English, German, French, Spanish, Italian and Dutch
+    "january jan januar j\u00e4nner janvier janv enero ene gennaio gen januari",
+    "february feb februar f\u00e9vrier f\u00e9vr f\u00e9v fevrier febrero febbraio februari",
+    "march mar m\u00e4rz maerz mrz mars marzo maart mrt",
+    "april apr avril avr abril abr aprile",
+    "may mai mayo maggio mag mei",
+    "june jun juni juin junio giugno giu",
+    "july jul juli juillet juil julio luglio lug",
+    "august aug ao\u00fbt aout agosto ago augustus",
+    "september sept sep septembre septiembre settembre set",
+    "october oct oktober okt octobre octubre ottobre ott",
+    "november nov novembre noviembre",
+    "december dec dezember dez d\u00e9cembre d\u00e9c decembre diciembre dic dicembre",
+)
+_MONTH_OF = {word: 1 + i for i, words in enumerate(_MONTHS) for word in words.split()}
+_NAME = rf"(?P<name>{'|'.join(sorted(_MONTH_OF, key=len, reverse=True))})\.?"
+_WEEKDAY = (
+    r"(?:(?:(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?|(?:mon|diens|donners|"
+    r"frei|sams|sonn)tag|mittwoch|mo|di|mi|do|fr|sa|so)[.,]*\s+)?"
 )
 _CLOCK = (
     r"(?P<hour>\d{1,2}):(?P<minute>\d\d)(?::(?P<second>\d\d)(?:[.,](?P<fraction>\d{1,9}))?)?"
@@ -45,7 +60,7 @@ _CALENDAR = ((1, "D"), (2, "D"), (7, "D"), (14, "D"), (1, "M"), (3, "M"), (6, "M
 _UNITS = {"days": np.timedelta64(1, "D"), "seconds": np.timedelta64(1, "s")}
 _ISO, _NUMBERS, _TIME, _MONTHLY = "year, month, day", "numbers", "time", "year and month"
 _FORMS = {
-    form: re.compile(rf"\s*{pattern}\s*", re.IGNORECASE | re.ASCII)
+    form: re.compile(rf"\s*{_WEEKDAY}{pattern}\s*", re.IGNORECASE | re.ASCII)
     for form, pattern in {
         _ISO: rf"{_YEAR}(?P<sign>[-/.]){_MONTH}(?P=sign){_DAY}{_AFTER}",
         _NUMBERS: rf"{_DAY}(?P<sign>[-/.]){_MONTH}(?P=sign){_ANY_YEAR}{_AFTER}",
@@ -429,7 +444,7 @@ def _moment(match: re.Match[str], day_first: bool) -> Any:
     if match.re is _FORMS[_TIME]:
         return time
     year, name = parts["year"] or "", parts.get("name")
-    month = 1 + _MONTHS.index(name[:3].lower()) if name else int(parts["month"] or 1)
+    month = _MONTH_OF[name.lower()] if name else int(parts["month"] or 1)
     day = int(parts.get("day") or 1)
     if match.re is _FORMS[_NUMBERS] and not day_first:
         day, month = month, day

@@ -25,8 +25,12 @@ _PADDED = re.compile(r"\s*0\d+\s*")  # 007: a code, which a number would lose th
 MISSING = frozenset((
     "", "?", "-", "--", ".", "*", "/", "na", "n/a", "n.a.", "nan", "null", "none", "nil", "nd",
     "n.d.", "missing", "unknown", "unk", "undefined", "inf", "-inf", "not available",
-    "not determined", "not applicable", "#n/a", "#na", "#value!", "#div/0!", "#null!",
+    "not determined", "not applicable", "not known", "not reported", "#n/a", "#na", "#value!",
+    "#div/0!", "#null!", "unbekannt", "keine angabe", "k.a.", "k. a.", "inconnu",
+    "non renseign\u00e9", "desconocido", "sconosciuto", "onbekend",
 ))
+CLASSES = frozenset(("none", "nil", ".", "-", "--", "*", "/", "inf", "-inf", "nd"))
+"""Signs of missing values that may also be classes."""
 # fmt: on
 
 _FEWEST_NUMBERS = 10  # distinct ones, among which a word that is no usual sign of missing is odd
@@ -110,7 +114,8 @@ def stray_values(name: str, labels: Sequence[Any], counts: IntArray) -> StrayVal
     missing = np.array([is_missing_word(text) for text in texts], dtype=bool)
     readable = is_number | has_comma
     n_present = counts[~missing].sum()
-    if not n_present or counts[readable].sum() < _MOST * n_present:
+    alone = np.count_nonzero(~readable & ~missing) == 1 and readable.sum() > _MANY // 2
+    if not n_present or counts[readable].sum() < (0.5 if alone else _MOST) * n_present:
         return None
     commas = bool(has_comma.sum() >= _FEWEST_COMMAS)
     stray = has_comma if commas else ~is_number
@@ -174,7 +179,7 @@ _UNITS = frozenset((
 # fmt: on
 _SPACES = " \u00a0\u2009\u202f"
 _FORM = (
-    r"\s*(?P<limit>[<>≤≥]=?|)\s*(?P<minus>[+-]?)(?P<money>[$€£¥₹]?)\s*(?P<sign>[+-]?)"
+    r"\s*(?P<limit>[<>≤≥]=?|)\s*(?P<minus>[+\u2212-]?)(?P<money>[$€£¥₹]?)\s*(?P<sign>[+\u2212-]?)"
     r"(?P<number>\d{{1,3}}(?:[{groups}]\d{{3}})+(?:{point}\d+)?"
     r"|(?:\d+{point}?\d*|{point}\d+)(?:[eE][+-]?\d+)?)"
     r"\s*(?P<after>[$€£¥₹]|[^\W\d_%°‰][\w/%°^·*²³µ. -]{{0,15}}|[%°‰][\w/]{{0,15}}|)\s*"
@@ -335,7 +340,7 @@ def _value(text: str, decimal: str) -> _Value | None:
     unit = " ".join((match["money"] or match["after"]).split()).casefold()
     code = re.match(r"0\d", plain) is not None
     limit = {"≤": "<", "≥": ">"}.get(match["limit"][:1], match["limit"][:1])
-    negative = "-" in (match["minus"], match["sign"])
+    negative = (match["minus"] or match["sign"]) in ("-", "\u2212")  # a hyphen, or a minus sign
     return _Value(-number if negative else number, limit, unit, group, code)
 
 
@@ -349,14 +354,17 @@ def _remarks(
     unit = values[0].unit
     different = len({value.number for value in values if not value.limit})
     fewest = _FEWEST if unit or groups else _FEWEST_BESIDE_LIMITS
-    if not (unit or groups or limits) or different < fewest or len(groups) > 1:
+    minus = any("\u2212" in text for text in read)
+    if not (unit or groups or limits or minus) or different < fewest or len(groups) > 1:
         return []
     whole = not any(value.number % 1 for value in values)
     usual_unit = unit in _UNITS or re.search(r"[/%‰²³^]", unit)
     names = whole and different == len(column) - column.null_count  # such as 12A, 7 north
-    if any(value.code for value in values) or (names and not (groups or limits or usual_unit)):
+    if any(value.code for value in values) or (
+        names and not (groups or limits or usual_unit or minus)
+    ):
         return []
-    remarks = []
+    remarks = ["a minus sign stands for a hyphen"] if minus else []
     if groups:
         sign = min(groups)
         if not _separates_thousands(sign, read, thousands):

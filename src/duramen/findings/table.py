@@ -20,6 +20,7 @@ from duramen.data.provenance import Finding, columns, dropping
 from duramen.data.recoding import without_unused
 from duramen.data.schema import KINDS
 from duramen.data.target import are_classes, are_counts
+from duramen.data.text_numbers import CLASSES, MISSING
 from duramen.findings.rows import as_arrow, spread
 from duramen.io.store.column_store import ColumnStore
 from duramen.results.summary import counted
@@ -30,6 +31,7 @@ from duramen.support.text import quoted
 _NUMERIC, _NOMINAL = KINDS.index("numeric"), KINDS.index("nominal")
 _FEWEST_ROWS = 10  # among fewer, different values in all rows are no surprise
 _SHOWN = 3
+_MOST_CATEGORIES = 100  # of a column whose categories are merged where they differ by case
 
 # --- the target ---------------------------------------------------------------------------------
 
@@ -124,6 +126,15 @@ def of_target(y: Any, name: str = "y", task: str = "auto") -> list[Finding]:
                 )
                 noted.append(("code outside", what, "leave these rows out", [labels[place]]))
                 break
+        for i in () if numeric or m < 3 else [*order]:
+            word = str(labels[i]).strip().casefold()
+            if word in MISSING - CLASSES:
+                order.remove(i)
+                what = (
+                    f"has {quoted(labels[i])} in {counted(counts[i], 'row')}, a word for a missing "
+                    "value; it is treated as a class"
+                )
+                noted.append(("code outside", what, "leave these rows out", [labels[i]]))
         n = int(counts[order].sum())
         rare = [i for i in order if counts[i] < _FEW_ROWS]
         if rare and n >= 4 * _FEW_ROWS and not many:
@@ -151,15 +162,16 @@ def of_target(y: Any, name: str = "y", task: str = "auto") -> list[Finding]:
     ]
 
 
-def merged_labels(column: Any, name: str) -> tuple[Any, Finding | None]:
-    """Merge labels of a target that are equal up to case and spaces, each into the most frequent.
+def merged_labels(column: Any, name: str, role: str = "target") -> tuple[Any, Finding | None]:
+    """Merge labels that are equal up to case and spaces, each into the most frequent.
 
     Parameters
     ----------
     column : pyarrow.ChunkedArray or pyarrow.Array
         Anything but text comes back as it is.
-    name : str
-        Its name, for the sentence.
+    name, role : str
+        Its name, and whether it is the target or a column, for the sentence. Columns of many
+        labels are left as they are.
 
     Returns
     -------
@@ -181,6 +193,8 @@ def merged_labels(column: Any, name: str) -> tuple[Any, Finding | None]:
     if not is_text(column.type):
         return column, None
     distinct = pc.value_counts(column.drop_null())
+    if role != "target" and len(distinct) > _MOST_CATEGORIES:
+        return column, None
     rows = {row["values"]: row["counts"] for row in distinct.to_pylist()}
     alike: dict[str, list[str]] = defaultdict(list)
     for label in sorted(rows, key=lambda label: (-rows[label], label)):
@@ -197,7 +211,7 @@ def merged_labels(column: Any, name: str) -> tuple[Any, Finding | None]:
     return merged, Finding(
         "labels merged",
         (name,),
-        f"target {quoted(name)} has labels that differ by case or spaces only, merged: {listed}"
+        f"{role} {quoted(name)} has labels that differ by case or spaces only, merged: {listed}"
         f"{more}",
         f"as_text={[name]!r} keeps them apart",
         values=tuple(into),

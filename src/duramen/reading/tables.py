@@ -15,7 +15,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from duramen.data import EncodedTable, Finding, LearningSet, Target, encode
-from duramen.data.dates import DateOrder, Dates, dates_of, finding_of_dates, frame_with_dates
+from duramen.data.dates import (
+    DateOrder,
+    Dates,
+    arrow_of,
+    dates_of,
+    finding_of_dates,
+    frame_with_dates,
+    with_numbers,
+)
 from duramen.data.learning_sets import learning_set_of, refuse_beside
 from duramen.data.provenance import COUNTED, NUMBERED, Provenance, RowNames
 from duramen.data.recoding import without_unused
@@ -83,6 +91,7 @@ from duramen.support.files import expanded
 from duramen.support.text import joined, quoted
 
 _OUTCOME = ("event", "entry")  # parameters whose columns belong to the target of survival
+_FIRST = 10  # rows among which a line of names is looked for
 _SHOWN = 10  # columns that a message names
 _RECORDED = 1000  # values of a parameter that the record of a run has, at the most
 _UNRECORDED = ("source", "target", "citation", "random_state", "n_jobs")
@@ -415,7 +424,15 @@ class _Table:
         shown = ", ".join(map(quoted, [*others, *names][:_SHOWN]))
         message += f"; its columns are {shown}{', ...' if len(candidates) > _SHOWN else ''}"
         if parameter == "target" and self.annotations is None:
-            if len(names) == 1 and any(sign in names[0] for sign in ",;\t| "):
+            is_frame = isinstance(self.columns, nw.DataFrame)
+            first = self.columns[:_FIRST].to_arrow().to_pylist() if self.file and is_frame else []
+            lines = [i for i, row in enumerate(first, 1) if name in map(str, row.values())]
+            if lines:
+                message += (
+                    f". Hint: skip_rows={lines[0]} reads the names of the columns from the line "
+                    f"that has {quoted(name)}"
+                )
+            elif len(names) == 1 and any(sign in names[0] for sign in ",;\t| "):
                 message += (
                     f". Hint: each line of {self.file} is a single field; separator='space' if "
                     "spaces separate the fields, and take quotes around whole lines away"
@@ -611,6 +628,22 @@ class _Table:
         self.dates = {name: how for name, (how, _) in read.items()}
         self.covariates |= {name: read[name][1] for name in self.covariates if name in read}
 
+    def merged_categories(
+        self, frame: nw.DataFrame[Any], asked: Collection[str], kinds: Any
+    ) -> tuple[nw.DataFrame[Any], list[Finding]]:
+        """Merge categories that differ by case or spaces, unless the column is to be as it is."""
+        merged, findings = dict[str, Any](), list[Finding]()
+        for name, kind in frame.schema.items():
+            if kind not in (nw.String, nw.Object) or name in asked or name in self.as_text or kinds:
+                continue
+            column = arrow_of(frame, name)
+            if column is not None and is_text(column.type):
+                column, finding = merged_labels(column, name, "column")
+                if finding is not None:
+                    merged[name] = np.array(column.to_pylist(), dtype=object)
+                    findings.append(finding)
+        return with_numbers(frame, merged), findings
+
     def count_from_entry(self, order: DateOrder) -> None:
         """Count the times of survival from the entry where both are dates."""
         entry, groups = self.roles.get("entry"), self.roles.get("groups", ("", None))[1]
@@ -712,7 +745,8 @@ class _Table:
                 of_samples = annotations is not None and self.target in annotations.column_names
                 file = self.samples_file if of_samples else self.file
                 of_y += of_stray_values([stray], file, target=True)
-            findings += of_y
+            of_classes = () if stray is None else ("rare class", "code outside")
+            findings += [one for one in of_y if one.kind not in of_classes]
         if survival:
             of_event = of_target(events, event or "event", "classification")
             findings += [one for one in of_event if one.kind not in ("one class", "imbalance")]
@@ -721,6 +755,8 @@ class _Table:
             for name in categorical:
                 if name not in frame.columns:
                     raise self.absent("categorical", name)
+            frame, of_labels = self.merged_categories(frame, {*categorical}, kinds)
+            findings += of_labels
             native: Any = frame.to_native()
             nominal = dict.fromkeys(categorical, "nominal")
             if isinstance(native, pa.Table):
