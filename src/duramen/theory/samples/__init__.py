@@ -22,11 +22,14 @@ from numpy.typing import ArrayLike
 
 from duramen.support.arrays import FloatArray
 from duramen.support.checks import check_integer, check_real, refuse
+from duramen.theory.samples.importances import ImportanceDistribution, importance_distribution
 
 __all__ = [
+    "ImportanceDistribution",
     "NodeTest",
     "degrees_of_freedom",
     "expected_information",
+    "importance_distribution",
     "information_p_value",
     "information_threshold",
     "miller_madow",
