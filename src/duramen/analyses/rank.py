@@ -45,7 +45,7 @@ from duramen.significance.conditional_tests.conditional import check_rows
 from duramen.significance.measured import automatic
 from duramen.significance.resampling import variance_error
 from duramen.support import checks
-from duramen.support.arrays import RandomState, TableLike
+from duramen.support.arrays import DataFrame, RandomState, TableLike
 from duramen.support.text import quoted
 
 
@@ -71,12 +71,12 @@ def rank(
     direct: bool = False,
     interactions: bool = False,
     explain: int | str | Sequence[int | str] = (),
-    explain_rows: str | Path | Any = None,
+    explain_rows: str | Path | TableLike | None = None,
     intervals: bool = False,
     stability: int | None = None,
     confidence_level: float = 0.95,
     n_resamples: int | None = None,
-    feature_groups: str | Path | Mapping[str, Any] | Any = None,
+    feature_groups: str | Path | Mapping[str, Any] | DataFrame | None = None,
     clusters: float | None = None,
     distance: int = DISTANCE,
     representatives: float | None = None,
@@ -248,10 +248,10 @@ def rank(
         )
     label, why = data.target.default_positive
     if data.positive is None and why:
-        other = next(name for name in data.target.class_sizes() or () if name != label)
+        second = next(name for name in data.target.class_sizes() or () if name != label)
         execution.tell(
             f"directions are about {quoted(label)}, {why} of {data.provenance.target}. Hint: "
-            f"positive={other!r} for those about {quoted(other)}"
+            f"positive={second!r} for those about {quoted(second)}"
         )
     execution.tell(*data.provenance.remarks)
     groups = groups_to_test = rows = None

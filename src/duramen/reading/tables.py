@@ -78,7 +78,7 @@ from duramen.reading.text import (
     table_of,
     table_of_samples,
 )
-from duramen.support.arrays import RandomState, is_structured
+from duramen.support.arrays import DataFrame, RandomState, TableLike, is_structured
 from duramen.support.arrow import are_missing, arrow_array, is_number, is_text, nw, pa
 from duramen.support.checks import (
     check_optional_integer,
@@ -99,7 +99,7 @@ _UNRECORDED = ("source", "target", "citation", "random_state", "n_jobs")
 
 @hints_on_keywords()
 def read(
-    source: Any,
+    source: TableLike,
     target: str | ArrayLike | None = None,
     *,
     task: Task | Literal["auto"] = "auto",
@@ -120,7 +120,7 @@ def read(
     kinds: Mapping[Any, str] | Sequence[str | None] | None = None,
     categorical: Sequence[str] = (),
     date_order: DateOrder = "auto",
-    samples: str | Path | Any = None,
+    samples: str | Path | DataFrame | None = None,
     samples_id: str | None = None,
     samples_match: Literal["exact", "fold", "position"] = "exact",
     samples_features: Sequence[str] = (),
