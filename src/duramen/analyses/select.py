@@ -122,8 +122,7 @@ def select(
 ) -> SelectionReport:
     """Select the columns that are relevant for a target.
 
-    By default, grows each tree on a sample of the columns, so that the table need not fit into
-    memory.
+    By default, each tree sees a sample of the columns: tables may exceed memory.
 
     Parameters
     ----------

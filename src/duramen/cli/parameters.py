@@ -25,7 +25,7 @@ ALIASES = {**{name: f"--{short}" for name, short in SHORT_NAMES.items()}, "quiet
 """Short names of options, beside those of the parameters."""
 EVERYDAY_OF_ALL = (
     *("demo", "target", "samples", "groups", "strata", "drop", "transpose"),
-    *("n_estimators", "random_state", "n_jobs", "checkpoint", "out", "json", "top"),
+    *("n_estimators", "random_state", "n_jobs", "out", "json", "top"),
 )
 _OF_COMMAND = {
     "rank": ("measure", "test", "n_permutations", "direct", "explain"),
