@@ -281,21 +281,29 @@ def test_entries_before_the_first_time_change_nothing():
 
 
 @pytest.mark.skipif(shutil.which("Rscript") is None, reason="needs R")
-def test_agrees_with_survival_of_r(tmp_path):
-    """The score test of Cox's model without ties, which is the log-rank test, and concordance."""
+@pytest.mark.parametrize("tied", [False, True])
+def test_agrees_with_survival_of_r(tied, tmp_path):
+    """The log-rank test (Cox's score test, without ties), concordance and martingale residuals."""
     X, time, event, entry = truncated_cohort(7, 80)
-    y, group = outcome(time, event, entry), (X[:, 0] > 0).astype(float)
-    np.savetxt(tmp_path / "d.txt", np.column_stack([entry, time, event, group, X[:, 0]]))
+    if tied:
+        entry = np.floor(8 * entry)
+        time = np.maximum(np.ceil(8 * time), entry + 1)
+    y, group, risk = outcome(time, event, entry), (X[:, 0] > 0).astype(float), X[:, 0].round(1)
+    np.savetxt(tmp_path / "d.txt", np.column_stack([entry, time, event, group, risk]))
     code = (
         f"library(survival); d <- read.table('{(tmp_path / 'd.txt').as_posix()}')\n"
         "s <- Surv(d$V1, d$V2, d$V3)\n"
-        "cat(summary(coxph(s ~ d$V4))$sctest[[1]], "
-        "concordance(s ~ d$V5, reverse = TRUE)$concordance)"
+        "left <- residuals(coxph(s ~ 1, ties = 'breslow'), 'martingale')\n"
+        "cat(format(c(summary(coxph(s ~ d$V4))$sctest[[1]], "
+        "concordance(s ~ d$V5, reverse = TRUE)$concordance, left), digits = 15))"
     )
     done = subprocess.run(["Rscript", "-e", code], capture_output=True, text=True, check=False)
     if "there is no package called" in done.stderr:
         pytest.skip("needs the package survival of R")
-    statistic, fraction = map(float, done.stdout.split())
-    model = dm.RandomSurvivalForest(1, max_depth=1, **EVERY).fit(group[:, None], y)
-    assert model.forest_.tree(0).impurity[0] == pytest.approx(statistic, rel=1e-5)
-    assert concordance(encode_target(y), X[:, 0]) == pytest.approx(fraction, abs=1e-6)
+    statistic, fraction, *left = map(float, done.stdout.split())
+    target = encode_target(y)
+    assert concordance(target, risk) == pytest.approx(fraction, abs=1e-12)
+    assert martingale_residuals(target.values) == pytest.approx(left, abs=1e-12)
+    if not tied:  # of which Cox's test has another variance
+        model = dm.RandomSurvivalForest(1, max_depth=1, **EVERY).fit(group[:, None], y)
+        assert model.forest_.tree(0).impurity[0] == pytest.approx(statistic, rel=1e-12)
