@@ -108,7 +108,8 @@ def test_chance_is_rarely_reported():
 
 def test_stores_and_events(tmp_path):
     X, y, _ = LEAKS["a date of some of the ill"]
-    store = dm.pack(X, tmp_path / "s")
+    with pytest.warns(UserWarning, match="pack: column 'x' has dates as text"):
+        store = dm.pack(X, tmp_path / "s")
     assert [of_leak.columns for of_leak in of_leaks(store, y, "state", "auto")] == [("x",)]
     result = dm.read(X.drop(columns="age"), y).provenance.findings
     assert result[0].kind == "leak"
