@@ -89,6 +89,24 @@ def test_numbers_of_one_column_are_those_of_another():
             Dates(**{"kind": "dates", "unit": "days", "first": "2020-01-01", **wrong})
 
 
+def test_ticks_of_times():
+    at = Dates("times of day", "seconds", "")
+    assert at.ticks(8 * 3600.0, 20 * 3600.0)[1] == ["9:00:00", "12:00:00", "15:00:00", "18:00:00"]
+    assert Dates("durations", "days", "").ticks(3, 17) == (
+        [5, 10, 15],
+        ["5 days", "10 days", "15 days"],
+    )
+    since = Dates("dates", "seconds", "2020-01-01T06:00:00")
+    assert since.ticks(0.0, 30.0)[1][:2] == ["2020-01-01 06:00:00", "2020-01-01 06:00:15"]
+    assert at.ticks(60.0, 60.0) == ([60.0], ["0:01:00"])
+    assert Dates("dates", "days", "2020-01-05").ticks(3.0, 3.0) == ([3.0], ["2020-01-08"])
+
+
+def test_a_weekday_before_a_time_is_no_part_of_it():
+    read, _ = dates_of({"at": pa.array(["Mon 14:05", "Tue 09:30", "Wed 10:00"] * 3)})
+    assert read == {}
+
+
 @pytest.mark.parametrize(
     ("low", "high", "labels"),
     [

@@ -60,12 +60,12 @@ _CALENDAR = ((1, "D"), (2, "D"), (7, "D"), (14, "D"), (1, "M"), (3, "M"), (6, "M
 _UNITS = {"days": np.timedelta64(1, "D"), "seconds": np.timedelta64(1, "s")}
 _ISO, _NUMBERS, _TIME, _MONTHLY = "year, month, day", "numbers", "time", "year and month"
 _FORMS = {
-    form: re.compile(rf"\s*{_WEEKDAY}{pattern}\s*", re.IGNORECASE | re.ASCII)
+    form: re.compile(rf"\s*{pattern}\s*", re.IGNORECASE | re.ASCII)
     for form, pattern in {
-        _ISO: rf"{_YEAR}(?P<sign>[-/.]){_MONTH}(?P=sign){_DAY}{_AFTER}",
-        _NUMBERS: rf"{_DAY}(?P<sign>[-/.]){_MONTH}(?P=sign){_ANY_YEAR}{_AFTER}",
-        "day, month, year": rf"{_DAY}[-/. ]*{_NAME}[-/, ]*{_ANY_YEAR}{_AFTER}",
-        "month, day, year": rf"{_NAME}[-/ ]*{_DAY}(?:st|nd|rd|th)?[-/, ]+{_YEAR}{_AFTER}",
+        _ISO: rf"{_WEEKDAY}{_YEAR}(?P<sign>[-/.]){_MONTH}(?P=sign){_DAY}{_AFTER}",
+        _NUMBERS: rf"{_WEEKDAY}{_DAY}(?P<sign>[-/.]){_MONTH}(?P=sign){_ANY_YEAR}{_AFTER}",
+        "day, month, year": rf"{_WEEKDAY}{_DAY}[-/. ]*{_NAME}[-/, ]*{_ANY_YEAR}{_AFTER}",
+        "month, day, year": rf"{_WEEKDAY}{_NAME}[-/ ]*{_DAY}(?:st|nd|rd|th)?[-/, ]+{_YEAR}{_AFTER}",
         _MONTHLY: rf"{_YEAR}-(?P<month>\d\d)",
         "month and year": rf"{_NAME}[-/, ]+{_YEAR}",
         _TIME: _CLOCK,
@@ -150,6 +150,8 @@ class Dates(Savable):
         ValueError
             If a value is no date, or one of another form.
         """
+        if column is None:
+            raise ValueError(f"column {quoted(name)} must hold {self.kind}, as in the table")
         form = self.form or {"dates": _ISO, "times of day": _TIME}.get(self.kind, "")
         if form and is_text(column.type):
             read = _read(_words(column), form, self.day_first)
@@ -179,10 +181,12 @@ class Dates(Savable):
 
     def ticks(self, low: float, high: float) -> tuple[list[float], list[str]]:
         """Return at most six round dates, or times, between two numbers, and their texts."""
-        if self.unit == "seconds":
-            step = next((step for step in _SECONDS if high - low <= 5 * step), (high - low) / 5)
-            places = np.arange(np.ceil(low / step) * step, high + 1e-9, step)
-            return places.tolist(), [*map(self.label, places.tolist())]
+        if self.unit == "seconds" or not self.first:
+            steps = _SECONDS if self.unit == "seconds" else [step for step, _ in _YEARS]
+            step = next((step for step in steps if high - low <= 5 * step), (high - low) / 5)
+            places = np.arange(np.ceil(low / step) * step, high + 1e-9, step).tolist()
+            text = self.label if self.unit == "seconds" else "{:g} days".format
+            return places, [*map(text, places)]
         ends = np.array([self.label(low)[:10], self.label(high)[:10]], dtype="M8[D]")
         for step, unit in _CALENDAR:
             first, last = ends.astype(f"M8[{unit}]").astype(np.int64).tolist()

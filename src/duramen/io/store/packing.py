@@ -262,8 +262,8 @@ class _Dating:
         """Return columns of a table with numbers in place of dates, where no kind is asked for."""
         frame: Any = nw.from_native(table, eager_only=True)
         left = {name for name, kind in zip(frame.columns, kinds, strict=True) if kind is not None}
-        # Each column by itself: which ones are read together depends on the memory.
         left |= {*self._as_text}
+        # Each column by itself: which ones are read together depends on the memory.
         frame, read, findings = frame_with_dates(frame, left, self._order, jointly=False)
         self.dates |= {name: how for name, (how, _) in read.items()}
         for finding in findings:
