@@ -189,6 +189,14 @@ def test_survival_and_measures_of_forests_are_refused():
         max_t(GaussianNB(), X, CLASSES, measure="mdi")
 
 
+def test_a_class_of_one_row_is_never_predicted():
+    y = np.where(np.arange(N) == 7, "rare", CLASSES)
+    result = holdout_mda(GaussianNB(), X, y, random_state=0)
+    assert result.top(1).names == ("x0",)
+    with pytest.raises(ValueError, match="class 'rare' has 1 row, fewer than the 2 parts"):
+        holdout_mda(dm.RandomForestClassifier(2), X, y)
+
+
 @pytest.mark.slow
 def test_false_alarms_without_any_signal():
     # 200 data sets of noise: the number with a false confirmation is binomial of at most .05.

@@ -233,7 +233,7 @@ def rank(
             "the clusters follow from the ranking that would be tested. Hint: feature_groups=FILE"
         )
 
-    if estimator_params is not None or "." in str(estimator):
+    if estimator_params is not None or (isinstance(estimator, str) and "." in estimator):
         estimator = models.named_model(estimator, estimator_params)
 
     # --- the data ---

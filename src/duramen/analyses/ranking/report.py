@@ -381,10 +381,11 @@ def summarize(
     if error is not None:
         facts[target.oob_error] = target.error_text(error)
         model.append(f"{target.oob_error} {target.error_text(error)}")
-    if other:
-        error, name = run.results["cross_fitted_error"], target.oob_error
-        facts[name.replace("out-of-bag", "cross-fitted")] = target.error_text(error)
-        model.append(f"{name.replace('out-of-bag', 'cross-fitted')} {target.error_text(error)}")
+    error = run.results.get("cross_fitted_error")
+    if error is not None:
+        name = target.oob_error.replace("out-of-bag", "cross-fitted")
+        facts[name] = target.error_text(error)
+        model.append(f"{name} {target.error_text(error)}")
     if rows:
         tables = [pa.table(part.columns()) for part in rows]
         of_rows = pa.concat_tables(tables, promote_options="default")

@@ -100,8 +100,8 @@ def holdout_mda(
     TypeError
         If `estimator` does not fit and predict.
     ValueError
-        If a class has fewer rows, or groups, than there are parts, a model cannot be fitted to the
-        columns, or an argument is not as described.
+        If a class has fewer rows, or groups, than there are parts for a forest, a model cannot be
+        fitted to the columns, or an argument is not as described.
 
     References
     ----------
@@ -128,7 +128,8 @@ def holdout_mda(
         random_state = getattr(template, "random_state", None)
     seed = checks.draw_seed(random_state)
     seeds = np.random.SeedSequence(seed).generate_state(n_parts + 2, np.uint64)
-    rows, part = data.exchangeability.without_strata(), parts_of(data, n_parts, int(seeds[0]), name)
+    rows = data.exchangeability.without_strata()
+    part = parts_of(data, n_parts, int(seeds[0]), name, every_class=not other)
     n_threads = plan.threads_within
 
     def measured(k: int) -> tuple[Importances, dict[str, Any]]:
@@ -194,15 +195,10 @@ def cross_fitted(
 ) -> FloatArray:
     """Return predictions of each row by a model that was fitted to the rows of other parts, (n, C).
 
-    There are five parts, or as many as the smallest class has rows or groups, two at least; rows of
-    a group are in one part.
+    There are five parts, or as many as there are rows or groups; rows of a group are in one part.
     """
-    rows, codes = data.exchangeability, data.target.codes
-    fewest = rows.n_units
-    if codes is not None:
-        of_class = np.unique(np.stack([rows.units, codes]), axis=1)[1]
-        fewest = int(np.bincount(of_class.astype(np.intp)).min())
-    part = parts_of(data, max(2, min(_CROSS_FITTED, fewest)), seed, function)
+    n_parts = max(2, min(_CROSS_FITTED, data.exchangeability.n_units))
+    part = parts_of(data, n_parts, seed, function, every_class=False)
     columns, template = ModelRows.of(data.table, function), one_threaded(model)
     predictions, place = list[FloatArray](), np.argsort(np.argsort(part, kind="stable"))
     for k in range(int(part.max()) + 1):
@@ -214,17 +210,27 @@ def cross_fitted(
     return np.asarray(np.concatenate(predictions)[place])
 
 
-def parts_of(data: LearningSet[EncodedTable], n_parts: int, seed: int, function: str) -> IntArray:
-    """Return the part of every row: equal sizes, each class spread evenly, groups not torn."""
+def parts_of(
+    data: LearningSet[EncodedTable],
+    n_parts: int,
+    seed: int,
+    function: str,
+    *,
+    every_class: bool = True,
+) -> IntArray:
+    """Return the part of every row: equal sizes, each class spread evenly, groups not torn.
+
+    With `every_class`, each part must have a row of every class.
+    """
     target, groups = data.target, data.exchangeability.groups
     if groups is not None:
-        return _parts_of_groups(target, groups, n_parts, seed, function)
+        return _parts_of_groups(target, groups, n_parts, seed, function, every_class)
     random = np.random.default_rng(seed)
     n_rows, codes = len(target.values), target.codes
     order = random.permutation(n_rows)
     if codes is not None and target.classes is not None:
         counts = np.bincount(codes, minlength=target.n_classes)
-        if counts.min() < n_parts:
+        if every_class and counts.min() < n_parts:
             raise ValueError(
                 f"{function}: class {target.classes.tolist()[counts.argmin()]!r} has "
                 f"{counted(counts.min(), 'row')}, fewer than the {n_parts} parts, so that it would "
@@ -238,7 +244,7 @@ def parts_of(data: LearningSet[EncodedTable], n_parts: int, seed: int, function:
 
 
 def _parts_of_groups(
-    target: Target, groups: IntArray, n_parts: int, seed: int, function: str
+    target: Target, groups: IntArray, n_parts: int, seed: int, function: str, every_class: bool
 ) -> IntArray:
     """Return the part of every row, the same for the rows of a group.
 
@@ -258,7 +264,7 @@ def _parts_of_groups(
     for group in order.tolist():
         part[group] = np.argmin(held @ fractions[group])
         held[part[group]] += fractions[group]
-    if (held == 0).any():
+    if every_class and (held == 0).any():
         lacking = int(np.argmax((held == 0).any(axis=0)))
         of = "" if target.classes is None else f" of class {target.classes.tolist()[lacking]!r}"
         raise ValueError(
