@@ -247,7 +247,7 @@ def rank(
             f"every column is constant: none can be relevant for {data.provenance.target}"
         )
     label, why = data.target.default_positive
-    if data.positive is None and why:
+    if data.positive is None and why and not is_model(estimator):
         second = next(name for name in data.target.class_sizes() or () if name != label)
         execution.tell(
             f"directions are about {quoted(label)}, {why} of {data.provenance.target}. Hint: "
