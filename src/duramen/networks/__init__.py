@@ -1,5 +1,6 @@
 """Network inference: regulatory links between genes, and links between neurons."""
 
+from duramen.forests.gradient_boosting import GradientBoosting
 from duramen.networks import connectome
 from duramen.networks.challenge import ChallengeScore, challenge_score
 from duramen.networks.inference import Experiment, genie3, group_links
@@ -9,6 +10,7 @@ from duramen.results.network_scores import NetworkScores, Orientation, undirecte
 __all__ = [
     "ChallengeScore",
     "Experiment",
+    "GradientBoosting",
     "NetworkScores",
     "Orientation",
     "challenge_score",

@@ -6,7 +6,7 @@ And the links between groups of variables, such as operons, modules or pathways.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from os import PathLike
 from typing import Any, Literal
 
@@ -20,6 +20,7 @@ from duramen.data.memory import require_memory
 from duramen.data.sources import table_like
 from duramen.data.target import refuse_missing
 from duramen.estimators.catalogue import FORESTS, OF_THE_TREES
+from duramen.forests.gradient_boosting import GradientBoosting
 from duramen.importances.groups import Aggregation, grouping_of
 from duramen.importances.refit import growing
 from duramen.jobs.replicates import Plan, run_jobs
@@ -128,8 +129,9 @@ def genie3(
     names : iterable of str, optional
         Names of the genes; by default those of the table. Other kinds of columns are those of an
         `EncodedTable` (:func:`duramen.encode`).
-    estimator : estimator of duramen, optional
-        Parameters of the forests; it is cloned, not changed. By default
+    estimator : estimator of duramen, or GradientBoosting, optional
+        Parameters of the forests; it is cloned, not changed.
+        :class:`duramen.networks.GradientBoosting` weights links as GRNBoost2 does. By default
         ``RandomForestRegressor(1000, max_features="sqrt")``. Targets that are categories, or
         numbers if a classifier is given, get the estimator of the same kind and parameters for
         their task, with the entropy as the criterion of classes. More candidates at a node mask
@@ -220,7 +222,14 @@ def genie3(
     if estimator is None:
         estimator = kinds[0].estimator("regression")(1000, max_features="sqrt")
     classes = [name for kind in kinds for name in kind.names[:2]]
-    template = growing(estimator, _FUNCTION, classes, {"n_estimators", *OF_THE_TREES})
+    boosted = isinstance(estimator, GradientBoosting)
+    if boosted and measure != "mdi":
+        raise ValueError(
+            f"{_FUNCTION}: measure must be 'mdi' for GradientBoosting, got {measure!r}."
+        )
+    template = estimator
+    if not boosted:
+        template = growing(estimator, _FUNCTION, classes, {"n_estimators", *OF_THE_TREES})
     if experiment is None:
         experiment = Experiment()
     elif not isinstance(experiment, Experiment):
@@ -281,15 +290,21 @@ def genie3(
         hint="give fewer genes",
     )
     seed = checks.draw_seed(random_state)
-    kind = next(kind for kind in FORESTS if type(template) in kind.estimators)
-    defaults, shown = type(template)().get_params(), ("n_estimators", "max_features")
+    if boosted:
+        grown: dict[str, Any] = {"forest": "gradient_boosting", "parameters": asdict(template)}
+    else:
+        kind = next(kind for kind in FORESTS if type(template) in kind.estimators)
+        defaults, shown = type(template)().get_params(), ("n_estimators", "max_features")
+        grown = {
+            "forest": kind.name.replace("-", "_"),
+            "parameters": {
+                name: value
+                for name, value in template.get_params().items()
+                if name in shown or (name in OF_THE_TREES and value != defaults[name])
+            },
+        }
     identity = {
-        "forest": kind.name.replace("-", "_"),
-        "parameters": {
-            name: value
-            for name, value in template.get_params().items()
-            if name in shown or (name in OF_THE_TREES and value != defaults[name])
-        },
+        **grown,
         **scoring,
         "fingerprint": fingerprint(table.fingerprint(), responses, usable),
     }

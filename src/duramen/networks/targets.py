@@ -15,6 +15,7 @@ from duramen.data import EncodedTable, LearningSet, NumberTarget, Target
 from duramen.data.learning_sets import learning_set_of
 from duramen.data.target import column_target
 from duramen.forests.forest import mean_decreases
+from duramen.forests.gradient_boosting import GradientBoosting
 from duramen.forests.growth import grow
 from duramen.forests.memory import refuse_large_forest
 from duramen.forests.settings import GrowthSettings, split_family
@@ -48,7 +49,7 @@ class Links:
         itself.
     usable : bool array of shape (n, p) or None
         Rows that tell of the regulation of a variable; None for all.
-    template : estimator of duramen
+    template : estimator of duramen, or GradientBoosting
         Parameters of the forests; that of targets of the other task follows from it.
     measure, normalization, n_permutations, null
         As for :func:`duramen.genie3`.
@@ -63,7 +64,7 @@ class Links:
     targets: IntArray
     responses: FloatArray | None
     usable: BoolArray | None
-    template: BaseForest
+    template: BaseForest | GradientBoosting
     measure: str
     normalization: str
     n_permutations: int
@@ -102,17 +103,22 @@ class Links:
         data = learning_set_of(table, target, self.function)
         if len(np.unique(data.target.values)) > 1:
             seed = replicate_seed(self.seed, j)
-            scores, settings = self._scores(data, seed)
-            weights[others] = self._normalized(scores, data, settings.criterion)
+            scores, criterion = self._scores(data, seed)
+            weights[others] = self._normalized(scores, data, criterion)
             if self.n_permutations:
                 p_values[others] = self._p_values(scores, data, seed)
         return {"weights": weights, "p_values": p_values}
 
-    def _scores(
-        self, data: LearningSet[EncodedTable], seed: int
-    ) -> tuple[FloatArray, GrowthSettings]:
-        """Grow the forest of a seed; return the importances of the inputs and the settings."""
+    def _scores(self, data: LearningSet[EncodedTable], seed: int) -> tuple[FloatArray, str]:
+        """Grow the forest of a seed; return the importances of the inputs, and its criterion."""
         drawn = checks.draw_seed(seed % _SEEDS)
+        if isinstance(self.template, GradientBoosting):
+            if data.target.codes is not None:
+                raise ValueError(
+                    f"{self.function}: targets must be numbers for GradientBoosting, got "
+                    "categories. Hint: name the targets that are numbers, or give a forest."
+                )
+            return self.template.importances(data, drawn), data.target.criterion
         family = self.template.splits
         if family == "auto":
             family = split_family(data.table)
@@ -125,13 +131,15 @@ class Links:
         settings = self._settings[key]
         forest = grow(data, settings, n_trees=self.template.n_estimators, seed=drawn)
         if self.measure == "mdi":
-            return mean_decreases(forest).values, settings
+            return mean_decreases(forest).values, settings.criterion
         if self.measure == LAST_LEVEL:
             degrees, last = mean_decreases(forest, by_degree=True).by_degree, data.n_columns - 1
             has = degrees.shape[1] > last
-            return np.array(degrees[:, last]) if has else np.zeros(data.n_columns), settings
+            scores = np.array(degrees[:, last]) if has else np.zeros(data.n_columns)
+            return scores, settings.criterion
         computed = importances.catalogue[self.measure](Inputs(forest, data, seed % _SEEDS))
-        return np.array(getattr(computed, "values", computed), dtype=np.float64), settings
+        scores = np.array(getattr(computed, "values", computed), dtype=np.float64)
+        return scores, settings.criterion
 
     def _normalized(
         self, scores: FloatArray, data: LearningSet[EncodedTable], criterion: str
