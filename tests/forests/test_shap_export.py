@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import duramen as dm
-from duramen.forests import shap_trees
+from duramen.forests import shap_trees, treelite_model
 
 
 def problem(n=60, seed=0):
@@ -127,3 +127,18 @@ def test_the_hint_on_nominal_columns_helps():
         shap_trees(model.fit(tone.to_frame("tone"), y))
     for table in (pd.get_dummies(tone), pd.DataFrame({"tone": pd.Categorical(tone, ordered=True)})):
         assert len(shap_trees(model.fit(table, y))["trees"]) == 2
+
+
+@pytest.mark.parametrize("task", ["classes", "numbers"])
+def test_treelite_predicts_as_the_forest_does(task):
+    treelite = pytest.importorskip("treelite")
+    X, y = problem()
+    if task == "classes":
+        model = dm.ExtraTreesClassifier(8, random_state=0).fit(X, np.digitize(y, [-0.5, 0.5]))
+        predicted = model.predict_proba(X)
+    else:
+        model = dm.RandomForestRegressor(8, random_state=0).fit(X, y + 100)
+        predicted = model.predict(X)[:, np.newaxis]
+    for forest in (model, model.forest_):
+        values = treelite.gtil.predict(treelite_model(forest), X)
+        np.testing.assert_allclose(values[:, 0], predicted, atol=1e-12)

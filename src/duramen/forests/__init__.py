@@ -1,6 +1,6 @@
 """Forests of randomized trees: growth, structure, prediction and storage."""
 
-from duramen.forests.export import shap_trees
+from duramen.forests.export import shap_trees, treelite_model
 from duramen.forests.forest import Forest, Tree
 from duramen.forests.growth import grow
 from duramen.forests.patches import patch_memory
@@ -20,4 +20,5 @@ __all__ = [
     "patch_memory",
     "pruned",
     "shap_trees",
+    "treelite_model",
 ]

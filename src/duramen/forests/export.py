@@ -1,4 +1,4 @@
-"""Trees as the library shap reads them."""
+"""Trees as the libraries shap and treelite read them."""
 
 from __future__ import annotations
 
@@ -9,6 +9,33 @@ import numpy as np
 from duramen.forests import boosting, sklearn_models
 from duramen.forests.forest import Forest
 from duramen.forests.structure import FAMILY_MASK, MISSING_FIRST, ORDERED, depths, parents
+
+
+def _ordered(forest: Any, function: str) -> Forest:
+    """Return the forest of a model, whose splits must be ordered."""
+    grown = getattr(forest, "forest_", forest)
+    if not isinstance(grown, Forest) and sklearn_models.is_readable(grown):
+        grown = Forest(**sklearn_models.forest_fields(grown, None, function))
+    elif not isinstance(grown, Forest) and boosting.is_boosted(grown):
+        grown = Forest(**boosting.forest_fields(grown, None, function))
+    if not isinstance(grown, Forest):
+        raise TypeError(
+            f"{function}: forest must be a Forest or a fitted estimator of duramen, a "
+            f"{sklearn_models.READABLE}, or a {boosting.BOOSTED}, got {type(forest).__name__}."
+        )
+    if grown.target_class.censored:
+        raise ValueError(f"{function}: forest must be of classes or numbers, got one of survival.")
+    inner = grown.feature >= 0
+    others = np.unique(grown.feature[inner & ((grown.split & FAMILY_MASK) != ORDERED)])
+    if len(others):
+        name, kind = grown.names[others[0]], grown.schema.kinds[others[0]]
+        raise ValueError(
+            f"{function}: the forest must have ordered splits, by thresholds, but has others on "
+            f"{len(others)} of {grown.n_features} features, such as the {kind} {name!r}. Hint: "
+            'splits="ordered", and categories as columns of 0 and 1 or in an order '
+            "(pandas.get_dummies, pandas.Categorical)."
+        )
+    return grown
 
 
 def shap_trees(forest: Any) -> dict[str, Any]:
@@ -58,28 +85,7 @@ def shap_trees(forest: Any) -> dict[str, Any]:
     >>> sorted(shap_trees(forest)["trees"][0])[:3]
     ['children_default', 'children_left', 'children_right']
     """
-    grown = getattr(forest, "forest_", forest)
-    if not isinstance(grown, Forest) and sklearn_models.is_readable(grown):
-        grown = Forest(**sklearn_models.forest_fields(grown, None, "shap_trees"))
-    elif not isinstance(grown, Forest) and boosting.is_boosted(grown):
-        grown = Forest(**boosting.forest_fields(grown, None, "shap_trees"))
-    if not isinstance(grown, Forest):
-        raise TypeError(
-            "shap_trees: forest must be a Forest or a fitted estimator of duramen, a "
-            f"{sklearn_models.READABLE}, or a {boosting.BOOSTED}, got {type(forest).__name__}."
-        )
-    if grown.target_class.censored:
-        raise ValueError("shap_trees: forest must be of classes or numbers, got one of survival.")
-    inner = grown.feature >= 0
-    others = np.unique(grown.feature[inner & ((grown.split & FAMILY_MASK) != ORDERED)])
-    if len(others):
-        name, kind = grown.names[others[0]], grown.schema.kinds[others[0]]
-        raise ValueError(
-            "shap_trees: the forest must have ordered splits, which shap reads, but has others on "
-            f"{len(others)} of {grown.n_features} features, such as the {kind} {name!r}. Hint: "
-            'splits="ordered", and categories as columns of 0 and 1 or in an order '
-            "(pandas.get_dummies, pandas.Categorical)."
-        )
+    grown = _ordered(forest, "shap_trees")
     trees = []
     for index in range(grown.n_trees):
         tree = grown.part(index, index + 1)
@@ -116,3 +122,90 @@ def shap_trees(forest: Any) -> dict[str, Any]:
         "objective": "binary_crossentropy" if grown.is_classifier else "squared_error",
         "tree_output": "probability" if grown.is_classifier and not grown.link else "raw_value",
     }
+
+
+def treelite_model(forest: Any) -> Any:
+    """Return a forest as a model of treelite, which predicts without this package.
+
+    Parameters
+    ----------
+    forest : fitted estimator or Forest
+        As for :func:`shap_trees`, whose rows, numbers and outputs the model has too.
+
+    Returns
+    -------
+    treelite.Model
+        With thresholds and values in float64. ``treelite.gtil.predict`` returns the prediction,
+        class probabilities or numbers, of shape (n, 1, C); of boosted trees the raw prediction.
+
+    Raises
+    ------
+    ModuleNotFoundError
+        If treelite is not installed.
+    TypeError
+        If `forest` is no such forest.
+    ValueError
+        If it has other splits than ordered ones, or predicts survival.
+
+    References
+    ----------
+    H. Cho, M. Li (2018). Treelite: toolbox for decision tree deployment. SysML.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> from duramen.forests import treelite_model
+    >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [0.0, 0.0, 1.0, 1.0]
+    >>> forest = dm.ExtraTreesRegressor(2, max_depth=1, random_state=0).fit(X, y)
+    >>> treelite_model(forest).num_tree  # doctest: +SKIP
+    2
+    """
+    try:
+        from treelite import model_builder
+    except ModuleNotFoundError:
+        raise ModuleNotFoundError(
+            "treelite_model needs the package treelite; pip install treelite"
+        ) from None
+    grown = _ordered(forest, "treelite_model")
+    n_trees, n_values = grown.n_trees, grown.n_values
+    several = n_values > 1
+    builder: Any = model_builder.ModelBuilder(
+        threshold_type="float64",
+        leaf_output_type="float64",
+        metadata=model_builder.Metadata(
+            num_feature=grown.n_features,
+            task_type="kMultiClf" if several else "kRegressor",
+            average_tree_output=False,
+            num_target=1,
+            num_class=[n_values],
+            leaf_vector_shape=(1, n_values),
+        ),
+        tree_annotation=model_builder.TreeAnnotation(
+            num_tree=n_trees, target_id=[0] * n_trees, class_id=[-1 if several else 0] * n_trees
+        ),
+        postprocessor=model_builder.PostProcessorFunc(
+            name="identity_multiclass" if several else "identity"
+        ),
+        base_scores=[0.0] * n_values,
+    )
+    for tree in shap_trees(grown)["trees"]:
+        builder.start_tree()
+        left, right, value = (
+            tree[name].tolist() for name in ("children_left", "children_right", "values")
+        )
+        for node, first in enumerate(left):
+            builder.start_node(node)
+            if first < 0:
+                builder.leaf(value[node] if several else value[node][0])
+            else:
+                builder.numerical_test(
+                    feature_id=int(tree["features"][node]),
+                    threshold=float(tree["thresholds"][node]),
+                    default_left=int(tree["children_default"][node]) == first,
+                    opname="<=",
+                    left_child_key=first,
+                    right_child_key=right[node],
+                )
+            builder.end_node()
+        builder.end_tree()
+    return builder.commit()
