@@ -281,9 +281,9 @@ HOLDOUT_MDA = Measure(
         inputs.estimator, inputs.data, random_state=inputs.random_state, n_jobs=inputs.n_jobs
     ),
     "hold-out MDA",
-    "Hold-out MDA is MDA on rows that the forest, or another model, did not see: it is fitted anew "
-    "to a part of the rows, and features are permuted in the others, for each of two parts, or "
-    "three of another model; in {unit}.",
+    "Hold-out MDA is MDA on rows that the forest, or another model, did not see: the rows are cut "
+    "into two parts, or three for another model, and the features are permuted in each part after a "
+    "fit to the others; in {unit}.",
     SCATTERS,
     reference="S. Janitza, E. Celik, A.-L. Boulesteix (2018). A computationally fast variable "
     "importance test for random forests for high-dimensional data. Advances in Data Analysis and "
