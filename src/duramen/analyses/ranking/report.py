@@ -277,7 +277,6 @@ def summarize(
     names = ("tested", "direct", "pairs", "trees", "intervals", "stability")
     tested, direct, pairs, trees, intervals, stability = map(parts.get, names)
     rows, clusters = (parts.get(name) or () for name in ("rows", "direct_clusters"))
-    associated = parts.pop("associated", {})
     words = {name: words_of(measured) for name, measured in measures.items()}
     first, of_first = next(zip(measures.values(), words.values(), strict=True))
     verdicts = tested.verdicts(LEVEL) if isinstance(tested, AdjustedSignificance) else None
@@ -329,6 +328,7 @@ def summarize(
         section, text = effects.section_of(parts["described"], data, run.target or "target")
         sections.append(section)
         reading.append(text)
+        associated = parts.get("associated") or {}
         overview = effects.overview_of(
             data, head[1].cells, first, tested, associated, run.target or "target"
         )

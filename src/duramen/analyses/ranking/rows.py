@@ -178,7 +178,8 @@ class RowImportances(Savable):
                 text=f"A point for each of the {n:,} rows: {what} by each of the first features.",
             )
             sections.append(chart)
-        return Section("New rows" if self.new else "Single rows", sections=tuple(sections))
+        title = "New rows" if self.new else "Single rows"
+        return Section(title, sections=tuple(sections), tiled=True)
 
 
 RowsAsked = tuple[NDArray[np.intp], EncodedTable | None, tuple[str, ...]]
