@@ -161,3 +161,10 @@ def test_tables_of_few_features_or_many_classes_have_no_volcano_plot():
     assert by_number[1][114] == pytest.approx(1.0)
     assert by_number[2]["xlabel"] == "Spearman's correlation with the target"
     assert overview(CLASSES, X[:, :1]) is None
+
+
+def test_categories_are_shown_if_they_are_two():
+    table = np.column_stack([np.resize(["no", "yes"], 40), np.resize(["a", "b", "c"], 40), CLASSES])
+    _, values, options = overview(CLASSES, table.astype(object)).sections[0].figure
+    assert options["names"] == ["x2", "x0"]
+    np.testing.assert_array_equal(values[:, 0], CLASSES == "tumor")

@@ -100,7 +100,9 @@ def section_of(
         on = f"the probability of {of_class}" if of_class else "risk" if risk else target
         what, heading = METHODS[effect.method].capitalize(), f"{name}: effect on {on}"
         if reach == 0:
-            charts.append(Section(heading, (f"The forest has no split on {name}.",)))
+            charts.append(
+                Section(heading, (f"The predictions of the forest do not change with {name}.",))
+            )
             continue
         caption = f"{what}{' in the forest' * (strata is None)}, 0 on average."
         if risk and strata is None:
@@ -147,7 +149,12 @@ def overview_of(
     table, place = data.table, {name: j for j, name in enumerate(data.table.names)}
     kinds = table.kinds
     rows = np.linspace(0, table.n_rows - 1, min(table.n_rows, _ROWS)).astype(np.intp)
-    shown = list(islice((name for name in names if kinds[place[name]] != "nominal"), _OF_MAPS))
+    ordered = (  # as two categories are in either order
+        name
+        for name in names
+        if kinds[place[name]] != "nominal" or len(table.values(place[name])) == 2
+    )
+    shown = list(islice(ordered, _OF_MAPS))
     if len(shown) < 2 or len(rows) < 3:
         return None
     X = np.empty((len(rows), len(shown)))
