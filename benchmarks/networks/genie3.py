@@ -1,7 +1,7 @@
 """Network inference on real and simulated data: accuracy, time and memory.
 
 ``python -m benchmarks.networks.genie3 dream4 --data DIR`` scores the published settings of GENIE3
-and the default of `duramen network` on the DREAM4 multifactorial networks of 100 genes, in DIR
+and the default of `duramen network`, and boosting with the settings of GRNBoost2, on the DREAM4 multifactorial networks of 100 genes, in DIR
 (`duramen.datasets.load_dream4`), over several seeds; beside them GRNBoost2 and GENIE3 of arboreto
 and rustscenic, once, where they are installed.
 
@@ -51,6 +51,8 @@ CHOSEN_SETTINGS: dict[str, Any] = {
     "estimator": dm.RandomForestRegressor(1000, max_features=1 / 3),
     "source_scaling": "variance",
 }
+# Those of GRNBoost2.
+BOOSTED_SETTINGS: dict[str, Any] = {"estimator": dm.networks.GradientBoosting()}
 PEERS: dict[str, tuple[Any, dict[str, Any]]] = {
     "rustscenic": (by_rustscenic, {}),
     "arboreto, GRNBoost2": (by_arboreto, {"kind": "GBM"}),
@@ -73,7 +75,11 @@ def dream4(data: Path, seeds: int, jobs: int) -> None:
             f"| {number} | as printed | {PUBLISHED['AUPR'][number - 1]:.3f} "
             f"| {PUBLISHED['AUROC'][number - 1]:.3f} | | | |"
         )
-        for name, settings in (("published", PUBLISHED_SETTINGS), ("chosen", CHOSEN_SETTINGS)):
+        for name, settings in (
+            ("published", PUBLISHED_SETTINGS),
+            ("chosen", CHOSEN_SETTINGS),
+            ("boosting", BOOSTED_SETTINGS),
+        ):
             results = []
             for seed in range(seeds):
                 network = dm.genie3(
