@@ -38,6 +38,19 @@ def test_expected_trees_and_curve_of_the_exact_chain(scenario, p, q, r, keep):
     assert np.mean((np.abs(result.curve - curve) < 2 * late)[: int(2 * exact)]) > 0.8
 
 
+def test_a_power_below_one_divides_the_trees_of_a_clique():
+    """A tree finds one feature of a clique at the most: each step takes 1 / power as many trees."""
+    setting = {"n_features": 12, "subspace": 8, "n_relevant": 3, "keep": 0.5}
+    exact = expected_trees("clique", **setting)
+    result = simulate(
+        "clique", **setting, power=0.4, n_trees=int(60 * exact), n_repeats=2000, random_state=7
+    )
+    mean, error = result.expected_trees()
+    assert abs(mean - exact / 0.4) < 3 * error
+    with pytest.raises(ValueError, match="power must be a number in"):
+        simulate("clique", **setting, power=0, n_trees=1)
+
+
 @pytest.mark.slow
 def test_standard_errors_cover_the_exact_value():
     setting = {"n_features": 40, "subspace": 10, "n_relevant": 3, "keep": 0.5}

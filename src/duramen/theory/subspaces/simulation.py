@@ -110,6 +110,8 @@ class Simulation(Summarized):
         Numbers p, q and K, and the number of trees of each ensemble.
     keep : float
         Fraction of the subspace that may be taken by features found before.
+    power : float, default=1
+        Probability that a tree finds a feature that it takes while active.
 
     Examples
     --------
@@ -127,6 +129,7 @@ class Simulation(Summarized):
     max_features: int
     n_trees: int
     keep: float
+    power: float = 1.0
 
     @property
     def n_repeats(self) -> int:
@@ -196,7 +199,7 @@ class Simulation(Summarized):
             (
                 f"Simulation: {self.n_repeats} ensembles of {self.n_trees} trees, "
                 f"p={self.n_features}, q={self.subspace}, K={self.max_features}, "
-                f"keep={self.keep:g}",
+                f"keep={self.keep:g}" + (f", power={self.power:g}" if self.power < 1 else ""),
                 f"{all_found.sum(axis=1).mean():.4g} of {self.n_relevant} relevant features found "
                 f"on average; all of them in {complete} ensembles",
             )
@@ -215,13 +218,16 @@ def simulate(
     n_trees: int,
     n_relevant: int | None = None,
     max_features: int | None = None,
+    power: float = 1.0,
     n_repeats: int = 200,
     random_state: RandomState = None,
 ) -> Simulation:
-    """Simulate ensembles of trees on random subspaces, with infinitely many rows.
+    """Simulate ensembles of trees on random subspaces.
 
     The model of tree growth is the module's: one feature a level, drawn from the active ones among
-    K candidates.
+    K candidates. It has infinitely many rows, so that a feature that is taken while active is
+    found; with `power` below 1 it is found with that probability, as by a test on finitely many
+    rows.
 
     Parameters
     ----------
@@ -241,6 +247,8 @@ def simulate(
         Number r of relevant features of a named scenario.
     max_features : int, optional
         Number K of candidates at each level, at most q; by default q.
+    power : float, default=1
+        Probability, in (0, 1], that a tree finds a feature that it takes while active.
     n_repeats : int, default=200
         Number R of ensembles.
     random_state : int, Generator or None, default=None
@@ -259,6 +267,10 @@ def simulate(
     -----
     Features found change only when one is found. So a batch of trees is grown from what an ensemble
     has found, and those after the first that finds something new are thrown away.
+
+    In cliques, where a tree finds one feature at the most, the mean number of trees is that of
+    `expected_trees` divided by `power`. False discoveries, which would take places, are not
+    simulated. Relaxed hypotheses are future work in the thesis (Sutera 2019, section 7.5).
 
     Examples
     --------
@@ -295,7 +307,8 @@ def simulate(
     if max_features is not None:
         hint = "a tree sees q features"
         K = check_integer(function, "max_features", max_features, 1, most=q, hint=hint)
-    grower = _Grower(scenario, p, q, K, np.random.default_rng(random_state))
+    power = check_real(function, "power", power, 0.0, 1.0, ends="(]")
+    grower = _Grower(scenario, p, q, K, power, np.random.default_rng(random_state))
     found_at = _ensembles(
         grower,
         kept_places(q, check_real(function, "keep", keep, 0.0, 1.0)),
@@ -310,6 +323,7 @@ def simulate(
         max_features=K,
         n_trees=int(n_trees),
         keep=float(keep),
+        power=power,
     )
 
 
@@ -344,7 +358,13 @@ class _Grower:
     """Trees grown side by side, with the features that each of them finds."""
 
     def __init__(
-        self, conditionings: Conditionings, p: int, q: int, K: int, rng: np.random.Generator
+        self,
+        conditionings: Conditionings,
+        p: int,
+        q: int,
+        K: int,
+        power: float,
+        rng: np.random.Generator,
     ) -> None:
         r = len(conditionings)
         for m, sets in enumerate(conditionings):
@@ -366,7 +386,7 @@ class _Grower:
         for column, members in enumerate(sets):
             self.holds[list(map(int, members)), column] = True
         self.sizes = self.holds.sum(axis=0).astype(np.int16)
-        self.p, self.q, self.rng = p, q, rng
+        self.p, self.q, self.power, self.rng = p, q, power, rng
         # With K = q every active feature is a candidate: levels of irrelevant features, which come
         # before and after, do not matter and are left out.
         self.skips_irrelevant = all_candidates = q == K
@@ -393,6 +413,8 @@ class _Grower:
         useful = (held & ~relevant[tree]).any(axis=1)
         tree, held = tree[useful], held[useful]
         new[tree] = self._grow(held, held & ~relevant[tree])
+        if self.power < 1:
+            new &= self.rng.random(new.shape) < self.power
         return new
 
     def _some_of(self, pool: BoolArray, number: IntArray) -> BoolArray:
