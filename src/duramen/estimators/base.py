@@ -493,7 +493,9 @@ class BaseForest(ABC, BaseEstimator):  # type: ignore[misc]
         Each tree is cut back to its smallest subtree of least error: the number of rows of other
         classes than the most frequent one of their leaf, or the sum of squared deviations from the
         mean of their leaf (reduced-error pruning, Quinlan 1987; Sutera 2019, thesis, section
-        3.2.2.2). Out-of-bag estimates are those of the grown trees, and are left out.
+        3.2.2.2). Out-of-bag estimates are those of the grown trees, and are left out. A test or a
+        measure that grows forests anew takes the parameters of the estimator alone, and does not
+        prune.
 
         Parameters
         ----------

@@ -97,9 +97,20 @@ class InformationFilter(BaseSelector):
     :math:`u_{jY} = 2 I(X_j;Y) / (H(X_j) + H(Y))`, down to `threshold`, and leaves one out with
     :math:`u_{js} \ge u_{jY}` for some s taken before.
 
+    The Markov blanket filter of Koller and Sahami (1996) starts from all features and removes, one
+    after the other, the feature with the smallest
+
+    .. math::
+        \Delta_j = \sum_{m, x} P(M_j = m, X_j = x) \,
+        D_{KL}\bigl(P(Y | m, x) \,\|\, P(Y | m)\bigr) = I(X_j;Y|M_j),
+
+    until `n_features` are left; of equal features the last column. The approximate blanket
+    :math:`M_j` has the `blanket_size` features s, of those left, with the smallest
+    :math:`I(X_j;Y|X_s)`.
+
     Parameters
     ----------
-    rule : {"mrmr", "jmi", "cmim", "bounded_cmim", "fcbf"}, default="mrmr"
+    rule : {"mrmr", "jmi", "cmim", "bounded_cmim", "fcbf", "mbf"}, default="mrmr"
         Rule that the next feature is taken by; "mbf", the Markov blanket filter, removes features.
     n_features : int or None, default=10
         Number of features to select.
