@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import inspect
 import pkgutil
+import pydoc
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -101,3 +102,36 @@ def test_documentation_says_which_parameters_of_execution_functions_lack(root: P
         if {"random_state", "n_jobs"} <= set(names) or "client" in names or "checkpoint" in names
     }
     assert documented == {name: lacking for name, lacking in repeated.items() if lacking}
+
+
+TYPED = ("X", "data", "random_state", "source", "y")
+
+
+def signatures() -> Iterator[tuple[str, inspect.Signature]]:
+    """Public functions, and public methods of public classes, with their names."""
+    for name, thing in public().items():
+        of_class = vars(thing).items() if inspect.isclass(thing) else ()
+        methods = {f"{name}.{key}": value for key, value in of_class if not key.startswith("_")}
+        for key, function in {name: thing, **methods}.items():
+            if inspect.isfunction(function):
+                yield key, inspect.signature(function)
+
+
+def test_an_editor_is_told_the_types_of_tables_targets_and_seeds() -> None:
+    untyped = [
+        f"{name}: {one}"
+        for name, signature in signatures()
+        for one in map(signature.parameters.get, TYPED)
+        if one is not None and "Any" in str(one.annotation).split(" | ")
+    ]
+    assert untyped == []
+
+
+def test_docstrings_name_no_file_of_the_repository() -> None:
+    texts = {name: thing.__doc__ or "" for name, thing in public().items()}
+    assert [name for name, text in texts.items() if re.search(r"\bdocs/\S+\.md", text)] == []
+
+
+def test_a_screen_shows_what_rank_does_before_its_parameters() -> None:
+    text = pydoc.plain(pydoc.render_doc(duramen.rank)).partition("Parameters\n")[0]
+    assert sum(-(-max(1, len(line)) // 80) for line in text.splitlines()) <= 25

@@ -25,7 +25,7 @@ from duramen.results.network_scores import NetworkScores, undirected_ceiling
 from duramen.results.result import checked_names
 from duramen.results.summary import counted
 from duramen.support import checks
-from duramen.support.arrays import FloatArray
+from duramen.support.arrays import FloatArray, TableLike
 from duramen.support.provenance import cited, fingerprint, references, versions
 from duramen.support.text import joined, printable, quoted
 
@@ -70,7 +70,7 @@ class ConnectomeReport(Report):
 
 
 def connectome(
-    recording: Any,
+    recording: TableLike | Recording,
     *,
     names: Sequence[str] | None = None,
     layout: Literal["auto", "table", "suite2p", "caiman"] = "auto",

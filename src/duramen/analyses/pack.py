@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from inspect import signature
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from duramen.analyses.execution import Execution
 from duramen.data import Finding
@@ -20,6 +20,7 @@ from duramen.io.store.packing import pack_table
 from duramen.reading.text import arguments_for, check_options, table_of_samples
 from duramen.reports.report import HELD, Report, Run, Section, Table, page
 from duramen.results.summary import Column
+from duramen.support.arrays import TableLike
 from duramen.support.arrow import pc
 from duramen.support.checks import warn
 from duramen.support.files import expanded
@@ -37,7 +38,7 @@ _READING = (
 
 
 def pack(
-    source: Any,
+    source: TableLike,
     path: str | os.PathLike[str],
     *,
     names: Iterable[str] | None = None,
@@ -188,7 +189,7 @@ def pack(
                 value = list(value) if isinstance(value, tuple) else value
                 settings[name] = value.name if isinstance(value, Path) else value
         facts = {
-            "file": Path(source).name,
+            "file": Path(cast("str", source)).name,
             "n_rows": store.n_rows,
             "n_features": store.n_columns,
             "fingerprint": store.fingerprint(),

@@ -18,7 +18,7 @@ from duramen.io.store.row_ids import as_arrow
 from duramen.results.result import checked_names
 from duramen.results.summary import counted
 from duramen.support import checks
-from duramen.support.arrays import BoolArray, IntArray
+from duramen.support.arrays import BoolArray, IntArray, TableLike
 from duramen.support.arrow import pa
 from duramen.support.text import quoted, read_utf8
 
@@ -29,7 +29,10 @@ CLUSTERS = "clusters"
 
 
 def feature_groups(
-    source: Any, names: Sequence[str] | None = None, *, distance: int = DISTANCE
+    source: Mapping[str, Any] | TableLike,
+    names: Sequence[str] | None = None,
+    *,
+    distance: int = DISTANCE,
 ) -> dict[str, tuple[str, ...]]:
     """Return groups of features from anything that the parameter `feature_groups` takes.
 

@@ -34,7 +34,7 @@ from duramen.networks.targets import (
 from duramen.results.network import Network
 from duramen.results.result import dense, warn_of
 from duramen.support import checks
-from duramen.support.arrays import BoolArray, FloatArray, IntArray, RandomState
+from duramen.support.arrays import BoolArray, FloatArray, IntArray, RandomState, TableLike
 from duramen.support.provenance import fingerprint, versions
 from duramen.support.text import joined, quoted
 
@@ -93,7 +93,7 @@ class Experiment:
 
 
 def genie3(
-    expression: Any,
+    expression: TableLike,
     *,
     regulators: Any = None,
     targets: Any = None,
