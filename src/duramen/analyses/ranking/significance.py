@@ -452,13 +452,14 @@ def sections_of(result: Tested) -> list[Section]:
     test = catalogue[result.method]
     title, promise = f"Significance by {test.title}", test.promise.format(level=LEVEL)
     selected = selected_by(result)
-    count = f"{counted(len(selected), 'feature')} with {limit_of(result)}{listed(selected)}."
     if isinstance(result, AdjustedSignificance):
         sure = result.verdicts(LEVEL).count(CONFIRMED)
         count = (
             f"{sure:,} confirmed (family-wise error rate {LEVEL:g}), {len(selected) - sure:,} "
             f"candidates (false discovery rate {LEVEL:g}){listed(selected)}."
         )
+    else:
+        count = f"{counted(len(selected), 'feature')} with {limit_of(result)}{listed(selected)}."
     if isinstance(result, ErrorRates):
         meaning = f"{test.rate.capitalize()}: {result.meaning}"
         return [Section(title, (count, meaning, promise, *result.notes))]
