@@ -23,6 +23,7 @@ from duramen.cli.parameters import INSTALLED
 OPTIONS_OF_ALL = {"--jobs", "--n-jobs", "--out", "--quiet", "--help"}
 OPTIONS_OF_ALL |= {"--json", "--example", "--top"}  # tests/cli/test_scripts.py
 OPTIONS_OF_ALL |= {"--scheduler"}  # tests/cli/test_clusters.py
+OPTIONS_OF_ALL |= {"--explain-output"}  # of what is printed, tests/cli/test_show.py
 OPTIONS_OF_ALL |= {"--missing"}  # recorded with exact
 OPTIONS_OF_ALL |= {"--separator", "--sheet", "--keep-identifiers", "--drop-missing-target"}
 OPTIONS_OF_ALL |= {"--date-order"}  # of dates as text
