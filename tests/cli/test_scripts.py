@@ -69,7 +69,10 @@ def test_json_has_the_record_and_the_first_rows_of_the_results(name, folder):
 
 def test_numbers_that_are_not_finite_are_null(folder):
     words = "--n-rows 100 --n-features 5000 --memory 13KB --relevant 20 --keep 0 --keep 1"
+    words += " --explain-output"
     printed = json.loads(duramen("plan", *words.split(), "--json", "--out", "out").stdout)
+    assert printed["methods"].startswith("Trees were planned for ")
+    assert "Limitations" in printed["explanations"]
     table = rows_of(folder / "out" / "result.csv")
     infinite = [(i, key) for i, row in enumerate(table) for key in row if row[key] == "inf"]
     assert infinite
