@@ -1,4 +1,4 @@
-"""What every test shares: profiles, the folder of shared data, a screenless matplotlib."""
+"""Common setup of tests: profiles, the folder of shared data, matplotlib without a screen."""
 
 import gc
 import os

@@ -1,4 +1,4 @@
-"""What the papers print, and verdicts that notice a wrong digit."""
+"""Printed values of the papers, and comparisons that notice a wrong digit."""
 
 from __future__ import annotations
 

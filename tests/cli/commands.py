@@ -21,7 +21,7 @@ FILES = ["report.html", "result.csv", "result.parquet", "run.json"]
 
 @dataclass(frozen=True)
 class Result:
-    """What a command left: its exit code, what it printed, and an exception that no user sees."""
+    """Outcome of a command: exit code, output, and an exception that no user sees."""
 
     exit_code: int
     stdout: str

@@ -1,4 +1,4 @@
-"""What every command does beside its analysis: its record, threads, --quiet, names, faults."""
+"""Behavior common to all commands: record, threads, --quiet, names, faults."""
 
 import json
 import shlex

@@ -230,7 +230,7 @@ REFUSES = {
 
 
 def looked_at(*words, **more):
-    """What `duramen rank` reads, and what it says before any work; None where it refuses."""
+    """Return the data of `duramen rank` and its notes before any work; None if it refuses."""
     made = []
 
     @wraps(dm.read)

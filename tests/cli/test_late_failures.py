@@ -1,4 +1,4 @@
-"""What goes wrong after the computation costs a figure, a page or a workbook, and no table."""
+"""Failures after the computation cost a figure, a page or a workbook, but no table."""
 
 import os
 import subprocess

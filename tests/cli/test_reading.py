@@ -23,7 +23,7 @@ def people():
 
 
 def sources(folder):
-    """The same genotypes as a PLINK file, a store, an .h5ad file and a table of text."""
+    """Write genotypes as a PLINK file, a store, an .h5ad file and a table of text."""
     values = genotypes(N, 40)
     values[:, 20] = np.arange(N) % 3
     bed = write_bed(folder / "a.bed", values)

@@ -1,4 +1,4 @@
-"""What scripts, shells and readers of manuals use: --json, --example, completion, --man, codes."""
+"""Support of scripts and shells: --json, --example, completion, --man, exit codes."""
 
 import csv
 import json

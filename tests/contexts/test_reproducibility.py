@@ -1,4 +1,4 @@
-"""The same bytes from any number of threads, any chunks, and after a run that was killed."""
+"""Results do not depend on threads, chunks, or a killed run, byte for byte."""
 
 import numpy as np
 import pytest

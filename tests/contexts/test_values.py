@@ -1,4 +1,4 @@
-"""What can be a context, and a learning set with one; what is refused."""
+"""Accepted and refused contexts, and learning sets with a context."""
 
 import numpy as np
 import pandas as pd

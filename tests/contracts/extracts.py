@@ -1,4 +1,4 @@
-"""What is taken out of each kind of result: the one place that knows the names of its fields."""
+"""Values extracted from each kind of result; only this module names their fields."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def significance(result: Any) -> tuple[Any, ...]:
 
 
 def adjusted(result: Any) -> tuple[Any, ...]:
-    """The same of a step-down test, with its adjusted p-values and verdicts."""
+    """Extract the values of a step-down test, with adjusted p-values and verdicts."""
     verdicts = [str(verdict) for verdict in result.verdicts(0.2)]
     return (*significance(result), result.p_adjusted, result.statistics, verdicts)
 

@@ -1,4 +1,4 @@
-"""What digests of results tell apart, and what they do not."""
+"""Differences between results that digests detect or ignore."""
 
 from __future__ import annotations
 

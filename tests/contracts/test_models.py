@@ -1,4 +1,4 @@
-"""What all estimators and selectors have in common, over one list of them."""
+"""Common behavior of all estimators and selectors, over one list of models."""
 
 import copy
 import inspect
@@ -74,7 +74,7 @@ def fitted():
 
 
 def says(model, X):
-    """What a fitted model computes from rows."""
+    """Return the outputs of a fitted model for rows."""
     methods = ("predict", "predict_proba", "transform", "apply")
     return {
         method: getattr(model, method)(X).tolist() for method in methods if hasattr(model, method)

@@ -66,7 +66,7 @@ def test_documented_names_are_public(root: Path) -> None:
 
 
 def is_public(path: str) -> bool:
-    """Whether packages export what a dotted name stands for, or a class has it."""
+    """Tell whether packages export a dotted name, or a class has it."""
     thing: Any = duramen
     for part in path.split("."):
         inside = getattr(thing, part, None)

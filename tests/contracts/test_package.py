@@ -1,4 +1,4 @@
-"""What holds for the package as a whole, whatever it contains."""
+"""Properties of the package as a whole."""
 
 import importlib.metadata
 import importlib.resources

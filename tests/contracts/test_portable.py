@@ -1,4 +1,4 @@
-"""What some systems lack is asked for where it is used, and nowhere else."""
+"""Features that some systems lack are imported only where they are used."""
 
 import ast
 import os

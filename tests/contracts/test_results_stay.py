@@ -20,7 +20,7 @@ CASES = cases()
 
 
 def subjects() -> list[str]:
-    """What the cases are about: a class or a function."""
+    """Return the subjects of the cases: classes or functions."""
     return sorted({subject(key) for key in CASES})
 
 

@@ -63,7 +63,7 @@ def test_benchmarks_are_described(root: Path) -> None:
 
 
 def test_commands_of_benchmarks_exist(root: Path) -> None:
-    """Those that pages, docstrings and programs name."""
+    """Commands are named by pages, docstrings and programs."""
     texts = {
         path: path.read_text(encoding="utf-8")
         for top in (".", "docs", "benchmarks", "src", "tests")

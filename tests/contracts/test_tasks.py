@@ -1,4 +1,4 @@
-"""What depends on the task stands at the targets."""
+"""Code that depends on the task belongs to the classes of targets."""
 
 import ast
 from collections import Counter

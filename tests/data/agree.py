@@ -1,4 +1,4 @@
-"""What every encoded table must satisfy, checked against the oracle."""
+"""Invariants of encoded tables, checked against the oracle."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What cannot be encoded is refused with a message that says which, why and what to do."""
+"""Values that cannot be encoded are refused with the column, the reason and a hint."""
 
 import datetime
 

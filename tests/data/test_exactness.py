@@ -26,7 +26,7 @@ LONGER = np.dtype(np.longdouble).itemsize > 8
 
 
 def frames():
-    """The same numbers in a column "id" of several kinds of table."""
+    """Return several kinds of table with equal numbers in a column "id"."""
     other = np.arange(ROWS, dtype=float)
     big = pa.array([Decimal(v) for v in WHOLE], pa.decimal128(25, 0))
     huge = pa.array(DECIMALS, pa.decimal256(45, 3))

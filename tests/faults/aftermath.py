@@ -1,4 +1,4 @@
-"""What a command that was stopped may leave, and what the next one makes of it."""
+"""Files that a stopped command may leave, and their treatment by the next command."""
 
 from __future__ import annotations
 

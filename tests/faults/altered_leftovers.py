@@ -1,4 +1,4 @@
-"""What a killed command left, altered before the command is run again; and what others planted."""
+"""Leftovers of a killed command, altered before the next run, and planted files."""
 
 from __future__ import annotations
 

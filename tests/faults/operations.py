@@ -47,12 +47,12 @@ class Cut:
 
     @property
     def kills(self) -> bool:
-        """Whether the process cannot clean up."""
+        """Tell whether the process cannot clean up."""
         return self.how == "SIGKILL"
 
     @property
     def is_error(self) -> bool:
-        """Whether an operation fails, in place of a signal."""
+        """Tell whether an operation fails, in place of a signal."""
         return self.how.startswith("E")
 
     def inside(self, folder: Path) -> Callable[[], Callable[[], int]]:

@@ -1,4 +1,4 @@
-"""What is left of a command that was stopped, and what it finds in its way."""
+"""Leftovers of stopped commands, and obstacles in the folder of results."""
 
 from __future__ import annotations
 

@@ -128,7 +128,7 @@ COMPUTATIONS: dict[str, Callable[[int], Any]] = {
 
 
 def equal(values: Any, other: Any) -> bool:
-    """Whether two results, or lists of them, are the same to the last bit."""
+    """Tell whether two results, or lists of results, are equal to the last bit."""
     if isinstance(values, list):
         return all(equal(a, b) for a, b in zip(values, other, strict=True))
     return bool(

@@ -27,7 +27,7 @@ def ranked(columns, family, y, criterion):
 
 
 def chosen(forest, X):
-    """How often each split was taken at the roots: (column, sides) to number of trees."""
+    """Count the trees of each split at the root, by column and sides."""
     leaves = forest.apply(X)
     taken = Counter()
     for index, tree in enumerate(forest.forest_):

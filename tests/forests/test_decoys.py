@@ -32,7 +32,7 @@ def grown(table, y, growth, cycle, judged, tree=0, seed=0, bounds=None):
 
 
 def own_credit(forest, unordered):
-    """What the columns get for their splits; of unordered ones for the first on a path alone."""
+    """Return the importances of splits; unordered columns count the first split of a path."""
     credit = np.zeros(forest.n_features)
     gains = (forest.weight / forest.weight[0]) ** (9 / 8) * decreases(forest)
     above = parents(forest)

@@ -28,7 +28,7 @@ def mixed(n=40, seed=0, missing=0.0):
 
 
 def encoded(columns):
-    """The same as a table of duramen: two numeric columns, an ordinal one, two nominal ones."""
+    """Return the columns as a table: two numeric, one ordinal and two nominal columns."""
     frame = {f"x{j}": columns[:, j] for j in range(2)}
     words = [None if np.isnan(v) else LEVELS[int(v)] for v in columns[:, 2]]
     frame["x2"] = pd.Categorical(words, categories=LEVELS, ordered=True)

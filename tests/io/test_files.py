@@ -216,7 +216,7 @@ def test_text_that_a_spreadsheet_would_evaluate(tmp_path: Path, kind: str) -> No
 
 @pytest.mark.limits_memory  # of the process that reads a workbook
 def test_a_workbook_holds_text_as_text(tmp_path: Path) -> None:
-    """What begins like a formula is none; what a cell cannot hold is left out."""
+    """Text that begins like a formula stays text; characters illegal in a cell are left out."""
     openpyxl = pytest.importorskip("openpyxl")
     names = ["=1+1", "@s", "a\x01b", None]
     table = pa.table({"=name": names, "value": [1.5, float("nan"), None, -2.0], "rank": range(4)})

@@ -1,4 +1,4 @@
-"""The same bytes on the workers of a Dask cluster as on threads."""
+"""Results on the workers of a Dask cluster equal results on threads, byte for byte."""
 
 import os
 import threading
@@ -108,7 +108,7 @@ CALLS = {
 
 
 def saved(result, path):
-    """What a result saves, as bytes."""
+    """Return the saved bytes of a result."""
     result.save(path)
     return path.read_bytes()
 

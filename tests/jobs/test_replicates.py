@@ -17,7 +17,7 @@ from duramen.results.archive import read_archive, write_archive
 
 
 def drawn(b, seed):
-    """What replicate b gives: three numbers of its seed."""
+    """Return the result of replicate b: three numbers from its seed."""
     return np.random.default_rng(seed).random(3) + b
 
 

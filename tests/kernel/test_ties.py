@@ -62,7 +62,7 @@ def table(totals, *splits):
 
 
 def wins(estimator, X, y, weights=None, **settings):
-    """How often the first column splits the root."""
+    """Count the trees whose root splits on the first column."""
     grown = estimator(TREES, max_features=None, max_depth=1, **settings)
     forest = grown.fit(X, y, sample_weight=weights).forest_
     return int(np.count_nonzero(forest.feature[forest.offsets[:-1]] == 0))

@@ -1,4 +1,4 @@
-"""What all results share: comparing, files, pickles."""
+"""Behavior common to all results: comparison, files, pickles."""
 
 import pickle
 from collections.abc import Mapping

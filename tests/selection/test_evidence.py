@@ -29,7 +29,7 @@ def test_by_hand_with_probes():
 
 
 def test_by_hand_with_decoys():
-    """What was found before a tree is not compared by it any more, but counts otherwise."""
+    """Features found before a tree are not compared by it, but its other results count."""
     evidence = Evidence(4)
     evidence.add(outcome([0, 1, 3], [0.3, 0.1, 0.0], excess=[0.2, -0.1, 0.0]), nothing_found(4))
     result = np.array([True, False, False, False])

@@ -38,7 +38,7 @@ def run(value, p, goal, **options):
 
 
 def slow(value, p, goal, forward, plus, minus, floating):
-    """The same in plain loops: sets in the order of the search, and the best of each size."""
+    """Search in plain loops: sets in the order of the search, and the best of each size."""
     everything = frozenset(range(p))
     current = frozenset() if forward else everything
     visited = [] if forward else [current]

@@ -1,4 +1,4 @@
-"""What the tests of probes and null samples share: noise, and a measure without luck of its own."""
+"""Noise and a deterministic measure for the tests of probes and null samples."""
 
 import numpy as np
 

@@ -46,7 +46,7 @@ WIDE, LONG, WIDEST = SHAPES
 
 
 def correlation(codes, y, seed):
-    """How far the mean ranks of the values of each column differ between the classes."""
+    """Return the difference of mean ranks between the classes for each column."""
     return np.abs((y - y.mean()) @ codes)
 
 
@@ -144,7 +144,7 @@ def test_rates_lie_in_their_bands(null, shape):
 
 
 def many(null, shape, methods, data_sets, seed):
-    """What each method takes of each data set, of shape (methods, WIDTH, data sets)."""
+    """Return the selections of each method, of shape (methods, WIDTH, data sets)."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of few negative values, and what is known to be skewed
         options = {"seed": seed, "identity": {}, "plan": Plan(), "function": "test"}

@@ -1,4 +1,4 @@
-"""What the verdicts of the default test promise and find, in small.
+"""Error rates and power of the verdicts of the default test, on a small scale.
 
 The nulls and a problem of benchmarks.defaults.verdicts, with forests of few trees: the levels are
 to hold for any number of trees. In full: docs/explanation/tests/max-t-measured.md.

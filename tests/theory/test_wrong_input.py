@@ -1,4 +1,4 @@
-"""What is refused in the same words everywhere."""
+"""Refusals with common messages in all functions."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What `duramen rank` refuses, before a forest grows: one line that names the option."""
+"""Refusals of `duramen rank` before a forest grows: one line that names the option."""
 
 import numpy as np
 import pyarrow as pa

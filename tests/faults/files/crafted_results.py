@@ -150,7 +150,7 @@ def attempt(number: int, folder: Path) -> str:
 
 
 def same(result: Saved, other: Saved) -> bool:
-    """Whether two results are saved alike."""
+    """Tell whether two results have equal saved forms."""
     return json.dumps(result._parts()[0]) == json.dumps(other._parts()[0]) and (
         not isinstance(result, Result) or result.equals(other)
     )

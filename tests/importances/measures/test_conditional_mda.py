@@ -92,7 +92,7 @@ def trees_with_all(forest, columns):
 
 
 def tells_all(forest, X, columns):
-    """Whether the nodes of a tree tell apart all values of each of the columns."""
+    """Tell whether the nodes of a tree separate all values of each column."""
     opened = Opened(forest)
     turned = permutation.turns(opened.arrays, opened.schema, 0, X)
     return all(len(set(permutation.bins(turned[j]))) == len(set(X[:, j])) for j in columns)

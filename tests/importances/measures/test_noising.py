@@ -33,7 +33,7 @@ def problem(task, rows):
 
 
 def rises(estimator, train, held, loss, rows, rise=oracle.rise):
-    """What `rise` gives for every tree and feature, of shape (T, p)."""
+    """Return `rise` for every tree and feature, of shape (T, p)."""
     (X, y), (X_new, y_new) = train, held
     predict = oracle.vote if loss is oracle.zero_one else oracle.mean
     return np.array(

@@ -1,4 +1,4 @@
-"""What the tests of stores share: comparing with encoded tables, small budgets, PLINK files."""
+"""Comparison of stores with encoded tables, small budgets, PLINK files."""
 
 from __future__ import annotations
 
@@ -69,5 +69,5 @@ def genotypes(n: int, p: int, seed: int = 0) -> np.ndarray:
 
 
 def left_over(folder: Path) -> list[str]:
-    """What lies in a folder under a hidden name."""
+    """Return the hidden entries of a folder."""
     return sorted(entry.name for entry in folder.iterdir() if entry.name.startswith("."))

@@ -1,4 +1,4 @@
-"""What is damaged, or no store, is refused with the reason."""
+"""Damaged stores and other folders are refused with the reason."""
 
 from __future__ import annotations
 
