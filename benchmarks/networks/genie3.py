@@ -1,9 +1,9 @@
 """Network inference on real and simulated data: accuracy, time and memory.
 
 ``python -m benchmarks.networks.genie3 dream4 --data DIR`` scores the published settings of GENIE3
-and the default of `duramen network`, and boosting with the settings of GRNBoost2, on the DREAM4 multifactorial networks of 100 genes, in DIR
-(`duramen.datasets.load_dream4`), over several seeds; beside them GRNBoost2 and GENIE3 of arboreto
-and rustscenic, once, where they are installed.
+and the default of `duramen network`, and boosting with the settings of GRNBoost2, on the DREAM4
+multifactorial networks of 100 genes, in DIR (`duramen.datasets.load_dream4`), over several seeds;
+beside them GRNBoost2 and GENIE3 of arboreto and rustscenic, once, where they are installed.
 
 ``python -m benchmarks.networks.genie3 discoveries --data DIR`` compares the links with q <= 0.1 on
 these networks with the true ones, and sorts those that are none by their place in the true network.

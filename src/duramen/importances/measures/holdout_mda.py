@@ -282,8 +282,8 @@ HOLDOUT_MDA = Measure(
     ),
     "hold-out MDA",
     "Hold-out MDA is MDA on rows that the forest, or another model, did not see: the rows are cut "
-    "into two parts, or three for another model, and the features are permuted in each part after a "
-    "fit to the others; in {unit}.",
+    "into two parts, or three for another model, and the features are permuted in each part after "
+    "a fit to the others; in {unit}.",
     SCATTERS,
     reference="S. Janitza, E. Celik, A.-L. Boulesteix (2018). A computationally fast variable "
     "importance test for random forests for high-dimensional data. Advances in Data Analysis and "
