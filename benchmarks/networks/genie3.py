@@ -1,7 +1,7 @@
 """Network inference on real and simulated data: accuracy, time and memory.
 
-``python -m benchmarks.networks.genie3 dream4 --data DIR`` scores the published settings of GENIE3
-and the default of `duramen network`, and boosting with the settings of GRNBoost2, on the DREAM4
+``python -m benchmarks.networks.genie3 dream4 --data DIR`` scores the published settings of GENIE3,
+the default of `duramen network`, and boosting with the settings of GRNBoost2 on the DREAM4
 multifactorial networks of 100 genes, in DIR (`duramen.datasets.load_dream4`), over several seeds;
 beside them GRNBoost2 and GENIE3 of arboreto and rustscenic, once, where they are installed.
 
