@@ -10,8 +10,7 @@ from duramen.data import SurvivalTarget
 from duramen.data.dates import DateOrder, dates_of
 from duramen.data.survival import event_indicators
 from duramen.data.target import target_array
-from duramen.support.arrays import FloatArray
-from duramen.support.arrow import are_missing, arrow_array
+from duramen.support.arrays import FloatArray, are_missing, arrow_array
 from duramen.support.checks import warn
 from duramen.support.text import joined, quoted
 

@@ -78,8 +78,15 @@ from duramen.reading.text import (
     table_of,
     table_of_samples,
 )
-from duramen.support.arrays import DataFrame, RandomState, TableLike, is_structured
-from duramen.support.arrow import are_missing, arrow_array, is_number, is_text, nw, pa
+from duramen.support.arrays import (
+    DataFrame,
+    RandomState,
+    TableLike,
+    are_missing,
+    arrow_array,
+    is_structured,
+)
+from duramen.support.arrow import is_number, is_text, nw, pa
 from duramen.support.checks import (
     check_optional_integer,
     check_seed,

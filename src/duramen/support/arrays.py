@@ -10,6 +10,8 @@ from typing import Any, Literal, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from duramen.support.arrow import pa, pc
+
 FloatArray: TypeAlias = NDArray[np.float64]
 IntArray: TypeAlias = NDArray[np.int64]
 BoolArray: TypeAlias = NDArray[np.bool_]
@@ -179,3 +181,15 @@ def native_frame(columns: Mapping[str, Any]) -> Any:
     elif importlib.util.find_spec("polars") is not None:
         backend = "polars"
     return nw.from_dict(dict(columns), backend=backend).to_native()
+
+
+def arrow_array(values: Any) -> Any:
+    """Return values as an Arrow array; None and NaN are missing."""
+    if isinstance(values, pa.ChunkedArray | pa.Array):
+        return values
+    return pa.array(values, from_pandas=True)
+
+
+def are_missing(values: Any) -> NDArray[np.bool_]:
+    """Tell which values are missing."""
+    return np.asarray(pc.is_null(arrow_array(values), nan_is_null=True))

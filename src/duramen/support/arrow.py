@@ -10,21 +10,7 @@ from functools import cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-__all__ = [
-    "are_missing",
-    "arrow_array",
-    "is_number",
-    "is_text",
-    "nw",
-    "pa",
-    "pa_csv",
-    "pc",
-    "pq",
-    "without_dictionary",
-]
+__all__ = ["is_number", "is_text", "nw", "pa", "pa_csv", "pc", "pq", "without_dictionary"]
 
 
 class _Lazy:
@@ -68,15 +54,3 @@ def without_dictionary(column: Any) -> Any:
     if pa.types.is_dictionary(column.type):
         return column.cast(column.type.value_type)
     return column
-
-
-def arrow_array(values: Any) -> Any:
-    """Return values as an Arrow array; None and NaN are missing."""
-    if isinstance(values, pa.ChunkedArray | pa.Array):
-        return values
-    return pa.array(values, from_pandas=True)
-
-
-def are_missing(values: Any) -> NDArray[np.bool_]:
-    """Tell which values are missing."""
-    return np.asarray(pc.is_null(arrow_array(values), nan_is_null=True))
