@@ -492,7 +492,7 @@ class Report(Saved, Framed):
         return {
             part.title: part.lines
             for part in sections
-            if part.lines and not part.brief and not part.sections
+            if part.lines and not (part.brief or part.sections or part.figure or part.drawing)
         }
 
     def section(self, title: str) -> Any:
