@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any, cast
 
 import numpy as np
@@ -374,7 +375,9 @@ def _of_ensemble(
     used = columns.astype(np.int64)
     if groups is not None:
         used = np.flatnonzero([np.isin(group, columns).any() for group in groups])
-    size = repeats * len(sample.target) * forest.n_values
+    size = len(sample.target) * forest.n_values
+    at_once = max(1, min(repeats, _BLOCK // size))  # repeats for which rows go down the trees once
+    size *= at_once
     step = max(1, _BLOCK // size)
     require_memory(
         8 * min(step, len(used)) * size,
@@ -387,20 +390,20 @@ def _of_ensemble(
     by_vote = forest.classes is not None and votes == "ensemble"
     scale = 1.0 if by_vote or reach == 0.0 else float(2.0 ** (61 - np.ceil(np.log2(reach))))
     drops = np.zeros((repeats, forest.n_features if groups is None else len(groups)))
-    for start in range(0, len(used), step):
-        measured = used[start : start + step]
+    blocks = product(range(0, repeats, at_once), range(0, len(used), step))
+    for first, start in blocks:
+        measured, some = used[start : start + step], range(first, min(repeats, first + at_once))
         donors = None
         if votes == "predictor":
-            donors = np.empty((repeats * len(measured), len(sample.target)), dtype=np.uint32)
-            draws = ((repeat, group) for repeat in range(repeats) for group in measured.tolist())
-            for i, (repeat, group) in enumerate(draws):
+            donors = np.empty((len(some) * len(measured), len(sample.target)), dtype=np.uint32)
+            for i, (repeat, group) in enumerate(product(some, measured.tolist())):
                 random = np.random.default_rng([seed, repeat, group])
                 donors[i] = random.permutation(len(sample.target))
         # Of each row (n,) the trees that it is sent down, (n, C) those that vote for each class, or
         # the sums of their predictions, and (repeats, G, n, C) what permutations of each group add.
         trees, votes_of, changes = _kernel.permuted_ballots(
             *kernel_inputs(forest, sample),
-            permutations(seed, repeats, feature_groups=groups, donors=donors),
+            permutations(seed, len(some), first_repeat=first, feature_groups=groups, donors=donors),
             measured.astype(np.uint32),
             0.0 if by_vote else scale,
             n_threads,
@@ -413,8 +416,8 @@ def _of_ensemble(
         ballots = votes_of[seen] / scale
         response = np.exp if forest.link == "log" else np.asarray
         before = _score(score, response(ballots / n_trees), target)
-        for repeat in range(repeats):
-            for group, change in zip(measured.tolist(), changes[repeat], strict=True):
+        for repeat, changed in zip(some, changes, strict=True):
+            for group, change in zip(measured.tolist(), changed, strict=True):
                 after = (ballots + change[seen] / scale) / n_trees  # equal counts stay so
                 drops[repeat, group] = before - _score(score, response(after), target)
     return drops
