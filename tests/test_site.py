@@ -171,7 +171,15 @@ def test_every_option_of_a_command_is_in_its_list() -> None:
 
 
 def test_options_of_pages_are_options_of_a_command() -> None:
-    options = {"--help", "--version", "--man", "--install-completion", "--output", "--example"}
+    options = {
+        "--help",
+        "--help-all",
+        "--version",
+        "--man",
+        "--install-completion",
+        "--output",
+        "--example",
+    }
     options |= {"--clump", "--indep-pairwise"}  # of PLINK
     for name in COMMANDS:
         options |= {word for option in arguments(name) for word in option.names}

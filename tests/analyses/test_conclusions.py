@@ -189,26 +189,27 @@ SENTENCES = [
         "only feature found",
         lambda: ranking(judged("confirmed")),
         "The only feature is reliably associated with type: the chance that it is a false alarm is "
-        f"at most 5%. {SEEN}",
+        f"at most 5%. {SEEN} Strongest: a.",
     ),
     (
         "rank",
         "promising alone",
         lambda: ranking(judged("candidate", "noise")),
         "None of 2 features is reliably associated with type. One is promising: about 5% of such "
-        f"features are false alarms. {SEEN}",
+        f"features are false alarms. {SEEN} Strongest: a.",
     ),
     (
         "rank",
         "false discovery rate",
         lambda: ranking(by_p(0.001, 0.9)),
-        "1 of 2 features is associated with type; about 5% of these may be false alarms. " + SEEN,
+        "1 of 2 features is associated with type; about 5% of these may be false alarms. "
+        f"{SEEN} Strongest: a.",
     ),
     (
         "rank",
         "error rates",
         lambda: ranking(rated(0.01, 0.02, 0.3)),
-        f"2 of 3 features are selected, with an error rate up to 0.05. {SEEN}",
+        f"2 of 3 features are selected, with an error rate up to 0.05. {SEEN} Strongest: a, b.",
     ),
     (
         "rank",
@@ -225,7 +226,7 @@ SENTENCES = [
         "1 of 2 features is associated with type; about 5% of these may be false alarms. The "
         "forest classifies 61% of the rows that it had not seen correctly; always guessing the "
         "most frequent class gives 60%. That is no better than without any feature: those found "
-        "are associated with type, but do not predict it well.",
+        "are associated with type, but do not predict it well. Strongest: a.",
     ),
     (
         "rank",

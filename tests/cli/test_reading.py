@@ -83,7 +83,10 @@ def test_a_missing_target_is_reported_with_what_is_odd_about_the_file(tmp_path):
         pd.DataFrame({"notes": ["of 2024"]}).to_excel(book, sheet_name="notes", index=False)
         table.to_excel(book, sheet_name="data", index=False)
     table.to_csv(tmp_path / "a.csv", index=False, header=False)
-    for name, message in (("a.xlsx", "--sheet data"), ("a.csv", "'0.5', 'a', '0' are values")):
+    for name, message in (
+        ("a.xlsx", "--sheet data"),
+        ("a.csv", "'0.5', 'a', '0' look like values"),
+    ):
         words = [tmp_path / name, "--target", "y"]
         assert_refused("rank", tmp_path / "out", words, message)
     words = [tmp_path / "a.csv", "--target", "0", "--test", "none", "--trees", 20]

@@ -573,7 +573,7 @@ def aligned(values: Any, index: Any, parameter: str) -> Any:
     odd = values.index[~values.index.isin(index)]
     lacking = f"such as {quoted(odd[0])}" if len(odd) else "in another order, some repeated"
     raise ValueError(
-        f"read: {parameter} has labels of rows that are not those of the table, {lacking}; align "
+        f"read: {parameter} has row labels that are not in the table, {lacking}; align "
         f"both by their index, or give {parameter} as an array, to pair rows by position"
     )
 

@@ -41,8 +41,7 @@ class BackwardElimination(RefittingSelector):
     ----------
     estimator : estimator of duramen or any model, optional
         Parameters of the forests, whose trees leave rows out; it is cloned, not changed. Random
-        forests by default; or any model with fit and predict, which is refitted in their place
-        (docs/how-to/tests/any-model.md).
+        forests by default; or any model with fit and predict, which is refitted in their place.
     n_estimators : int, optional
         Number of trees of a forest; by default those of `estimator`, 500 without one.
     measure : str or callable, default="mda"

@@ -131,8 +131,7 @@ class KnockOut(RoundsSelector):
     ----------
     estimator : estimator of duramen or any model, optional
         Parameters of the forests; it is cloned, not changed. Random forests by default; or any
-        model with fit and predict, which is refitted in their place
-        (docs/how-to/tests/any-model.md).
+        model with fit and predict, which is refitted in their place.
     n_estimators : int, optional
         Number of trees of a forest; by default those of `estimator`, 500 without one.
     measure : str or callable, default="scaled_mda"

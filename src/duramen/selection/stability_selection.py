@@ -48,8 +48,7 @@ class StabilitySelection(RefittingSelector):
     ----------
     estimator : estimator of duramen or any model, optional
         Parameters of the forests of ``learner="forest"``; it is cloned, not changed. Random forests
-        by default; or any model with fit and predict, which is refitted in their place
-        (docs/how-to/tests/any-model.md).
+        by default; or any model with fit and predict, which is refitted in their place.
     n_estimators : int, optional
         Number of trees of a forest; by default those of `estimator`, 100 without one.
     measure : str or callable, default="auto"

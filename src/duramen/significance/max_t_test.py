@@ -156,8 +156,8 @@ def max_t(
     Parameters
     ----------
     estimator : estimator of duramen, any model with fit and predict, or PermutedImportances
-        Parameters of the forests, or a model that is refitted in their place
-        (docs/how-to/tests/any-model.md); it is cloned, not changed. Or the result of
+        Parameters of the forests, or a model that is refitted in their place; it is cloned, not
+        changed. Or the result of
         `permuted_importances`, in place of the data and of all other arguments that are about
         growing forests.
     X : table of shape (n, p), or LearningSet

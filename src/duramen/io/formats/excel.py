@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime
 import re
-import shlex
 import zipfile
 from contextlib import suppress
 from math import isfinite
@@ -59,8 +58,7 @@ def read_excel(path: Path, request: Request) -> pa.Table:
     if request.sheet is None and len(sheets) > 1:
         warn(
             f"{function}: {path.name} has {len(sheets)} sheets, of which the first, "
-            f"{quoted(sheet)}, was read. Hint: sheet={sheets[-1]!r}, or on the command line "
-            f"--sheet {shlex.quote(sheets[-1])}, reads another."
+            f"{quoted(sheet)}, was read. Hint: sheet={sheets[-1]!r} reads another."
         )
     if not rows:
         raise ValueError(f"{function}: sheet {quoted(sheet)} of {path} is empty")

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from scipy.special import gammaln, xlogy
 
-from duramen.support.arrays import FloatArray, IntArray
+from duramen.support.arrays import FloatArray, IntArray, RandomState
 from duramen.support.checks import check_integer, draw_seed, refuse
 from duramen.theory.distributions import TARGET, FiniteDistribution
 from duramen.theory.distributions.finite_distribution import check_distribution
@@ -75,7 +75,7 @@ def importance_distribution(
     max_features: int | None = 1,
     max_depth: int | None = None,
     criterion: str = "entropy",
-    random_state: Any = None,
+    random_state: RandomState = None,
 ) -> ImportanceDistribution:
     r"""Compute the distribution of MDI over samples of N rows.
 
