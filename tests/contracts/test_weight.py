@@ -5,7 +5,7 @@ from pathlib import Path
 
 TOOL = Path(__file__).parents[2] / "tools" / "weight.py"
 MOST = {
-    "functions": 350,
+    "functions": 353,  # with methods for a paper, percentages by rows, figures of rows, dates
     "files": 63,
     "kinds of dataclass": 25,
     "frames above the kernel": 12,

@@ -615,12 +615,10 @@ def trees_needed(
     seed = grown.seed if random_state is None else checks.draw_seed(random_state)
 
     # Importances in parts of the forest, and the agreement of forests that consist of some parts.
-    table: Any = (X, y) if data is None else (data.table, data.y)
-    if (
-        not callable(measure)
-        and X is not None
-        and (data is None or data.fingerprint != grown.fingerprint)
-    ):
+    table: tuple[Any, Any] = (X, y)
+    if callable(measure):
+        table = table if data is None else (data.table, data.y)
+    elif X is not None and (data is None or data.fingerprint != grown.fingerprint):
         data = training_set(grown, X, y, name)  # a store stays on disk otherwise
     of_part, size = record.of_parts or record, -(-T // _PARTS)
     values = np.empty((T // size, p))
