@@ -136,6 +136,9 @@ def test_a_clone_without_data_computes_the_rest(
         assert f"{tmp_path / name} ({DATA[name]})" in printed
     assert "paul-table-1 --data FOLDER" in printed
     assert "2 entries, 1 left out, 0 values differ" in printed
+    monkeypatch.setattr("sys.argv", ["papers", "thesis-table-8-a-1", "--full", *asked[2:]])
+    assert papers.main() == 0
+    assert "thesis-table-8-a-1 --full --data FOLDER" in capsys.readouterr().out
 
 
 def test_recordings_of_the_challenge_are_read(tmp_path: Path) -> None:

@@ -144,7 +144,8 @@ def main() -> int:
             print(f"## {entry.title}\n\n{entry.source}: left out, as data are absent.")
             for name in missing:
                 print(f"- {scale.data / name} ({DATA[name]})")
-            print(f"Read them with: python -m benchmarks.papers {entry.name} --data FOLDER\n")
+            size = " --full" if options.full else ""
+            print(f"Read them with: python -m benchmarks.papers {entry.name}{size} --data FOLDER\n")
             continue
         start = time.perf_counter()
         outcome = entry.outcome(scale, options.results)
