@@ -77,6 +77,8 @@ def test_comparisons(tmp_path):
     report = dm.compare(X, y, methods="mdi", n_features=[1, 2], n_resamples=4, n_estimators=10)
     again = loaded(report, tmp_path)
     assert again.evaluation.equals(report.evaluation)
+    assert report.subject[0].startswith("120 rows x 6 features, target ")  # a table without a file
+    assert " were compared in 4 random splits: " in report.methods
 
 
 def test_networks_and_connectomes(tmp_path):
@@ -88,6 +90,16 @@ def test_networks_and_connectomes(tmp_path):
     calcium = 0.3 * np.cumsum(np.random.default_rng(0).random((300, 4)) < 0.1, axis=0)
     report = dm.connectome(calcium, method="pearson", gold=[("N1", "N2")])
     assert loaded(report, tmp_path / "neurons").ceiling.aupr == report.ceiling.aupr
+
+
+def test_exact_importances_and_plans(tmp_path):
+    digits = dm.datasets.digits7()
+    report = dm.exact(digits.X, digits.y)
+    again = loaded(report, tmp_path / "exact")
+    assert again.relevance == report.relevance
+    assert again.boundaries == report.boundaries
+    report = dm.plan(n_rows=1000, n_features=10_000, memory="1MB", relevant={0: 5, 2: 3})
+    assert loaded(report, tmp_path / "plan").plan == report.plan
 
 
 def test_reports_of_the_parts_of_an_analysis(tmp_path):

@@ -266,8 +266,9 @@ def compare(
         },
         sections=[*charts, table, *([differences] if pairs else [])],
         methods=(
-            f"Selections by {', '.join(all_methods)} were compared in random {n_splits}: features "
-            f"were selected on {evaluation.n_train:,} training rows "
+            f"Selections by {', '.join(all_methods)} were compared in "
+            f"{counted(evaluation.n_resamples, 'random split')}: features were selected on "
+            f"{evaluation.n_train:,} training rows "
             "(Ambroise and McLachlan 2002), and predictions from them by a "
             f"{run.settings['learner'].replace('_', ' ')} scored on {evaluation.n_test:,} test "
             f"rows by the {title}. Methods were compared by the corrected resampled t test "

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from duramen.results.archive import Savable
 from duramen.support.arrays import BoolArray, FloatArray, IntArray, native_frame
 from duramen.support.checks import check_integer, check_real
 from duramen.theory.distributions.finite_distribution import (
@@ -32,7 +33,7 @@ Kind = Literal["irrelevant", "weak", "strong", "unknown"]
 
 
 @dataclass(frozen=True)
-class Relevance:
+class Relevance(Savable):
     """Relevance of one feature X_m to the target Y.
 
     Parameters

@@ -31,6 +31,7 @@ from typing import Any
 
 import numpy as np
 
+from duramen.results.archive import Savable, Saved
 from duramen.results.summary import Column, Summarized, Summary
 from duramen.support.checks import check_integer, check_real, refuse
 from duramen.support.text import parsed_size
@@ -54,7 +55,7 @@ _LEAF_VALUE_BYTES = 8
 
 
 @dataclass(frozen=True, repr=False)
-class Plan(Summarized):
+class Plan(Saved, Summarized):
     r"""Advised subspace size, fraction kept and number of trees, with the options compared.
 
     Parameters
@@ -329,7 +330,7 @@ def _count(number: float) -> str:
 
 
 @dataclass(frozen=True)
-class PlanOption:
+class PlanOption(Savable):
     r"""Numbers of trees for one fraction of the subspace kept.
 
     Parameters
