@@ -1,5 +1,7 @@
 """Reports in a terminal: columns that fit, bars where there is room, and what is said of a part."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -86,3 +88,25 @@ def test_a_page_a_terminal_and_a_notebook_show_the_same_cells(capsys, monkeypatc
     assert "x" * WIDE not in text  # a minor column
     assert text.splitlines()[0] == "Found."
     assert "... and 2 more" in text
+
+
+@pytest.mark.parametrize("width", range(24, 60))
+def test_no_line_of_a_terminal_ends_within_a_link(width, capsys, monkeypatch):
+    monkeypatch.setenv("FORCE_COLOR", "1")  # a terminal
+    text = "Strongest of 30: TP53 -> MDM2, E2F1 -> MYC, a -> b, NKX2-1 -- RB1."
+    report = replace(a_report([column("a")]), conclusion=text)
+    lines = printed(report, capsys, monkeypatch, width=width).splitlines()
+    for end in ("->", "--"):
+        assert not any(line.strip().startswith(end) or line.strip().endswith(end) for line in lines)
+    assert " ".join(" ".join(lines).split()).startswith(text)
+
+
+@pytest.mark.parametrize(
+    ("total", "line"), [(3, ""), (4, "... and 1 more of 4 things"), (5, "... and 2 more things")]
+)
+def test_one_hidden_row_agrees_with_its_noun(total, line, capsys, monkeypatch):
+    report = a_report([column("a")])
+    table, *others = report.sections
+    report = replace(report, sections=(replace(table, total=total), *others))
+    lines = printed(report, capsys, monkeypatch, width=80).splitlines()
+    assert [found for found in lines if "more" in found] == [line] * bool(line)

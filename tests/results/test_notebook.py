@@ -120,7 +120,7 @@ def test_size_does_not_grow_with_the_features():
     many = dm.Importances(tuple(map(str, range(p))), np.ones(p), "mdi", "1")
     html = many._repr_html_()
     assert len(html) < 5000
-    assert "... and 999990 more" in html
+    assert "... and 999,990 more" in html
 
 
 def test_results_inside_results_are_found_below_their_base(tmp_path):

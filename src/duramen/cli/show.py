@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.text import Text
 
 from duramen.reports import Report
-from duramen.results.summary import Column
+from duramen.results.summary import Column, hidden
 from duramen.support.text import printable, width
 
 _LONGEST = 4000  # characters of a line
@@ -20,6 +20,7 @@ _GAP = 3  # characters between two columns
 _NAME = 24  # characters that names keep where the terminal is narrow
 _SHORTEST = 8  # characters of names that every terminal shows
 _EIGHTHS = " ▏▎▍▌▋▊▉"
+_GLUE = "\ue000"  # stands for a space at which no line ends; printable texts do not have it
 _SHORT, _LONG = 8, 16  # characters of the longest bar
 _FEW = 6  # columns beside which bars are drawn
 
@@ -30,26 +31,29 @@ def show(report: Report, top: int, out: Path, *, explain: bool = False) -> None:
     With `explain` also the other texts of the page: what the numbers mean, and their limits.
     """
     console = Console()
+
+    def say(line: str) -> None:
+        console.print(_line(line, console), soft_wrap=not console.is_terminal)
+
     for line in filter(None, (report.conclusion, *report.subject)):
-        console.print(_line(line), soft_wrap=not console.is_terminal)
+        say(line)
     if (table := report.main) is not None:
         columns, left_out = fitting([column.take(top) for column in table.columns], console.width)
         if columns[0].cells:
             console.print(_drawn(columns, console.width))
-        if hidden := table.hidden(len(columns[0].cells)):
-            console.print(Text(f"... and {hidden:,} more {table.what}", style="dim"))
+        for line in hidden(table.n_rows, len(columns[0].cells), table.what):
+            console.print(Text(line, style="dim"))
         if left_out and columns[0].cells:
-            line = f"More columns in the results: {'; '.join(left_out)}"
-            console.print(_line(line), soft_wrap=not console.is_terminal)
+            say(f"More columns in the results: {'; '.join(left_out)}")
     for section in report.walk():
         for line in getattr(section, "brief", ()):
-            console.print(_line(line), soft_wrap=not console.is_terminal)
+            say(line)
     for title, lines in report.explanations().items() if explain else ():
         console.print(Text(f"\n{title}", style="bold"))
         for line in lines:
-            console.print(_line(line), soft_wrap=not console.is_terminal)
+            say(line)
     files = ("report.html", "result.csv", *report.further, "result.parquet", "run.json")
-    console.print(_line(f"Wrote {out}: {', '.join(files)}"))
+    console.print(_line(f"Wrote {out}: {', '.join(files)}", console))
 
 
 def fitting(columns: Sequence[Column], room: int) -> tuple[list[Column], list[str]]:
@@ -122,6 +126,15 @@ def _drawn(columns: Sequence[Column], room: int) -> rich.table.Table:
     return table
 
 
-def _line(text: str) -> Text:
-    """Return a line with escaped control characters, which names may hold."""
-    return Text(printable(text, _LONGEST))
+def _line(text: str, console: Console) -> Text:
+    """Return a line with escaped control characters, which names may hold.
+
+    A terminal gets it wrapped, with both ends of an arrow and the arrow on one line.
+    """
+    text = printable(text, _LONGEST)
+    if not console.is_terminal:
+        return Text(text)
+    for arrow in (" -> ", " -- "):
+        text = text.replace(arrow, arrow.replace(" ", _GLUE))
+    lines = Text(text).wrap(console, console.width)
+    return Text("\n".join(line.plain for line in lines).replace(_GLUE, " "))

@@ -33,7 +33,7 @@ from duramen.results.archive import Savable, Saved
 from duramen.results.importances import Importances
 from duramen.results.result import ResultFigure
 from duramen.results.significance import Significance
-from duramen.results.summary import Column, Framed, Summary, counted
+from duramen.results.summary import Column, Framed, Summary, counted, hidden
 from duramen.support.arrow import pa
 from duramen.support.checks import warn
 from duramen.support.files import expanded, replacing
@@ -166,9 +166,10 @@ class Table(Savable):
         cells = (column.cells[: self.shown] for column in self.columns)
         return tuple(zip(*cells, strict=True))
 
-    def hidden(self, n: int) -> int:
-        """Return the number of rows after the first n."""
-        return max(0, (len(self) if self.total is None else self.total) - n)
+    @property
+    def n_rows(self) -> int:
+        """Number of rows that there are, on the page or not."""
+        return len(self) if self.total is None else self.total
 
     def column(self, title: str) -> tuple[str, ...]:
         """Return the cells of a column on the page."""
@@ -475,8 +476,7 @@ class Report(Saved, Framed):
         if (main := self.main) is None:
             return Summary(heading, notes=self.notes)
         columns = [column.take(rows) for column in main.columns if not column.minor]
-        more = main.hidden(len(columns[0].cells))
-        below = (f"... and {more} more",) if more else ()
+        below = hidden(main.n_rows, len(columns[0].cells))
         return Summary(heading, columns, below, self.notes)
 
     def walk(self) -> Iterator[Section | Table]:
@@ -679,7 +679,8 @@ def page(
         facts = {"rows": rows, **few, "features": features, **facts}
         shape = f"{counted(run.n_rows or 0, 'row')} x {counted(run.n_features or 0, 'feature')}"
         classes = "" if run.classes is None else f" of {len(run.classes)} classes"
-        line = f"{printable(run.file or '')}: {shape}, target {printable(target)}{classes}"
+        name = f"{printable(run.file)}: " if run.file else ""
+        line = f"{name}{shape}, target {printable(target)}{classes}"
         subject = (", ".join([line, *model]), *subject)
     looks = [f"{finding['message']}. Hint: {finding['hint']}." for finding in run.findings]
     looks = [line[0].upper() + line[1:] for line in looks]

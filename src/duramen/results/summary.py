@@ -117,9 +117,14 @@ def places(n: int, title: str = "") -> Column:
 
 
 def hidden(total: int, shown: int, what: str = "") -> tuple[str, ...]:
-    """Return the line that counts the rows that are not shown, or no line if all are."""
-    tail = f" {what}" if what else ""
-    return (f"... and {total - shown} more{tail}",) if total > shown else ()
+    """Return the line that counts the rows that are not shown, or no line if all are.
+
+    `what` is in the plural, which a single row would not agree with: its line has the total.
+    """
+    if (n := total - shown) <= 0:
+        return ()
+    of_all = f" of {total:,}" if n == 1 else ""
+    return (f"... and {n:,} more{f'{of_all} {what}' if what else ''}",)
 
 
 def counted(count: int, noun: str) -> str:
