@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_iris, make_friedman1
+from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from tests.grid import one_test
 from tests.oracles.pruning import cheapest
@@ -140,6 +141,10 @@ def test_wrong_values_and_survival_are_refused():
         pruned(survival, 0.1)
     with pytest.raises(ValueError, match="cost_complexity_pruning_path: forest must be"):
         cost_complexity_pruning_path(survival)
+    boosted = dm.Forest.from_boosting(HistGradientBoostingRegressor(max_iter=2).fit(X, y))
+    for refused in (lambda: pruned(boosted, 0.1), lambda: cost_complexity_pruning_path(boosted)):
+        with pytest.raises(ValueError, match=r"forest must have nodes with an impurity, got boost"):
+            refused()
 
 
 def least_error(tree, node, paths, y, loss):

@@ -66,7 +66,7 @@ def cost_complexity_pruning_path(forest: Forest) -> PruningPath:
     Raises
     ------
     ValueError
-        For survival, where nodes have no impurity.
+        For survival and boosted trees, whose nodes have no impurity.
 
     References
     ----------
@@ -121,7 +121,8 @@ def pruned(forest: Forest, ccp_alpha: float) -> Forest:
     Raises
     ------
     ValueError
-        For survival, where nodes have no impurity, or when `ccp_alpha` is no number from 0.
+        For survival and boosted trees, whose nodes have no impurity, or when `ccp_alpha` is no
+        number from 0.
 
     Examples
     --------
@@ -268,5 +269,10 @@ def _weakest_links(forest: Forest, function: str) -> tuple[FloatArray, FloatArra
             f"{function}: forest must be one for classification or regression, got one for "
             "survival, whose nodes have no impurity. Hint: max_leaf_nodes or min_samples_leaf "
             "bound survival trees."
+        )
+    if forest.link is not None:
+        raise ValueError(
+            f"{function}: forest must have nodes with an impurity, got boosted trees, which hold "
+            "none. Hint: fit the model with fewer leaves."
         )
     return _kernel.weakest_links(forest.kernel)
