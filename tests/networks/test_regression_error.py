@@ -40,6 +40,14 @@ def test_causes_are_told_from_effects_where_the_assumptions_hold():
     assert constant.weights.tolist() == [[0.0, 0.5], [0.5, 0.0]]
 
 
+def test_errors_that_are_rounding_orient_no_link():
+    x = np.random.default_rng(2).uniform(size=(40, 1))
+    network = dm.Network(("a", "b"), [[0.0, 1.0], [1.0, 0.0]])
+    for exact in (np.hstack([x, 3 - x / 7]), np.random.default_rng(3).normal(size=(4, 2))):
+        weights = dm.networks.reci(network, exact).weights
+        assert np.array_equal(weights, [[0.0, 0.5], [0.5, 0.0]])
+
+
 def test_refusals():
     network = dm.Network(("a", "b"), [[0.0, 1.0], [1.0, 0.0]])
     with pytest.raises(ValueError, match="expression must be a table of the 2 variables"):

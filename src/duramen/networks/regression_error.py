@@ -18,6 +18,7 @@ from duramen.support import checks
 from duramen.support.arrays import FloatArray
 
 _FUNCTION = "reci"
+_ROUNDING = 1e-24  # smaller errors of numbers in [0, 1] are 0 but for rounding
 
 
 def reci(network: Network, expression: Any, *, degree: int = 3) -> Network:
@@ -132,4 +133,5 @@ def regression_errors(X: FloatArray, degree: int) -> FloatArray:
         powers = np.vander(x, degree + 1)
         fitted = powers @ np.linalg.lstsq(powers, X)[0]
         errors[i] = ((X - fitted) ** 2).mean(axis=0)
+    errors[errors < _ROUNDING] = 0.0
     return errors
