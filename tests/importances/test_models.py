@@ -4,8 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.cluster import KMeans
 from sklearn.compose import make_column_selector, make_column_transformer
-from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.ensemble import HistGradientBoostingClassifier, IsolationForest
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
@@ -45,11 +46,33 @@ class Unseen(ClassifierMixin, BaseEstimator):
         return np.full(len(X), self.classes_[0])
 
 
+class DeviceError(Exception):
+    """An error of a package that derives from Exception alone, as that of LightGBM does."""
+
+
+class Failing(ClassifierMixin, BaseEstimator):
+    """A classifier that fails in one of its methods."""
+
+    def __init__(self, method):
+        self.method = method
+
+    def fit(self, X, y):
+        if self.method == "fit":
+            raise DeviceError("device busy")
+        return self
+
+    def predict(self, X):
+        return np.full(len(X), "none")
+
+
 class Plain:
     """A model that is no estimator of scikit-learn."""
 
+    def __init__(self, added=0.0):
+        self.added = added
+
     def fit(self, X, y):
-        self.mean = y.mean()
+        self.mean = y.mean() + self.added
 
     def predict(self, X):
         return np.full(len(X), self.mean)
@@ -163,11 +186,26 @@ def test_a_function_in_a_pipeline_is_recorded_by_its_name():
             "is left without columns",
         ),
         (LogisticRegression(), (X, X[:, 0]), "the target|classification"),
+        # Both would be measured by labels that have nothing to do with the target.
+        (IsolationForest(), (X, CLASSES), r"got IsolationForest \(outlier detector\)"),
+        (KMeans(2), (X, (X[:, 0] > 0).astype(int)), r"got KMeans \(clusterer\)"),
+        # The hint about categories is for errors of categories.
+        (GaussianNB(var_smoothing=-1.0), named(), r"cannot be fitted: The .* Got -1\.0 instead$"),
+        (Failing("fit"), (X, CLASSES), "Failing cannot be fitted: device busy$"),
     ],
 )
 def test_refused(model, rows, words):
     with pytest.raises(ValueError, match=f"holdout_mda: .*({words})"):
         holdout_mda(model, *rows, random_state=0)
+
+
+def test_predictions_that_no_score_takes_are_refused():
+    with pytest.raises(ValueError, match=r"Failing: predict must .* such as 'ill', got 'none'\.$"):
+        holdout_mda(Failing("predict"), X, CLASSES)
+    with pytest.raises(ValueError, match=r"Plain: predictions must be finite, .* 30 of 30 rows"):
+        holdout_mda(Plain(np.nan), X, X[:, 0])
+    with pytest.raises(TypeError, match=r"got the class GaussianNB\. Hint: GaussianNB\(\) is an"):
+        max_t(GaussianNB, X, CLASSES)
 
 
 def test_weights_are_passed_on_or_refused():

@@ -13,6 +13,7 @@ from duramen.data import EncodedTable, LearningSet
 from duramen.importances.measure import Inputs, Measure
 from duramen.support import checks
 from duramen.support.arrays import FloatArray, IntArray
+from duramen.support.text import quoted
 from duramen.support.threads import one_openmp_thread
 
 Data = LearningSet[EncodedTable]
@@ -94,9 +95,17 @@ def fitted(model: Any, rows: ModelRows, data: Data, places: IntArray, function: 
     Raises
     ------
     ValueError
-        If the model refuses them, does not take weights, or a step of it is left without columns.
+        If the model refuses them, does not take weights, predicts no target, or a step of it is
+        left without columns.
     """
     name, weights = type(model).__name__, dict[str, Any]()
+    if hasattr(model, "__sklearn_tags__"):
+        kind = model.__sklearn_tags__().estimator_type
+        if kind not in (None, "classifier", "regressor"):
+            raise ValueError(
+                f"{function}: estimator must be a classifier or a regressor, got {name} "
+                f"({kind.replace('_', ' ')}), which learns nothing of the target."
+            )
     if data.weights is not None:
         from sklearn.utils.validation import has_fit_parameter
 
@@ -109,9 +118,12 @@ def fitted(model: Any, rows: ModelRows, data: Data, places: IntArray, function: 
         weights[f"{step}__sample_weight" if step else "sample_weight"] = data.weights[places]
     try:
         model.fit(rows.take(places), data.y[places], **weights)
-    except (ValueError, TypeError) as error:
-        hint = "" if not data.table.labels else _OF_CATEGORIES
-        reason = " ".join(str(error).split())
+    except MemoryError:
+        raise
+    except Exception as error:  # of any class: that of LightGBM derives from Exception alone
+        reason = " ".join(str(error).split()).rstrip(".")
+        is_of_text = any(word in reason for word in ("convert", "categor", "dtype"))
+        hint = _OF_CATEGORIES if data.table.labels and is_of_text else ""
         raise ValueError(f"{function}: {name} cannot be fitted: {reason}{hint}") from error
     for part in (model, *(step for _, step in getattr(model, "steps", ()))):
         for step, _, columns in getattr(part, "transformers_", ()):
@@ -128,12 +140,33 @@ def predicted(model: Any, rows: Any, classes: NDArray[Any] | None) -> FloatArray
     """Return the probabilities of all classes, or numbers, of shape (n, C) or (n, 1).
 
     The class that a model without probabilities predicts has 1, and one it was not fitted on 0.
+
+    Raises
+    ------
+    ValueError
+        If the model predicts other classes, or numbers that are not finite.
     """
+    whole = _predicted(model, rows, classes)
+    if not np.isfinite(whole).all():
+        raise ValueError(
+            f"{type(model).__name__}: predictions must be finite, got NaN or infinity for "
+            f"{int((~np.isfinite(whole)).any(axis=1).sum())} of {len(whole)} rows."
+        )
+    return whole
+
+
+def _predicted(model: Any, rows: Any, classes: NDArray[Any] | None) -> FloatArray:
+    """Return what `predicted` returns, finite or not."""
     if classes is None:
         return np.asarray(model.predict(rows), dtype=np.float64).reshape(-1, 1)
     place = {label: code for code, label in enumerate(classes.tolist())}
     if not hasattr(model, "predict_proba"):
         labels = np.asarray(model.predict(rows)).ravel().tolist()
+        if others := [label for label in labels if label not in place]:
+            raise ValueError(
+                f"{type(model).__name__}: predict must return classes of the target, such as "
+                f"{quoted(next(iter(place)))}, got {quoted(others[0])}."
+            )
         return np.eye(len(classes))[[place[label] for label in labels]]
     sure = np.asarray(model.predict_proba(rows), dtype=np.float64)
     there = np.asarray(getattr(model, "classes_", classes)).tolist()

@@ -27,6 +27,12 @@ def template_of(estimator: Any, function: str, *, survival: bool = True) -> Base
     """
     from duramen.estimators.base import BaseForest
 
+    if isinstance(estimator, type):
+        name = estimator.__name__
+        raise TypeError(
+            f"{function}: estimator must be an estimator, got the class {name}. Hint: {name}() is "
+            "an estimator of this class."
+        )
     if not isinstance(estimator, BaseForest):
         raise TypeError(
             f"{function}: estimator must be a forest estimator of duramen, such as "
