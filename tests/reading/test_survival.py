@@ -222,3 +222,21 @@ def test_dates_of_survival_that_do_not_go_together(columns, message):
     entry = {"entry": "begin"} if "begin" in columns else {}
     with pytest.raises(ValueError, match=message):
         dm.read(frame, "end", event="dead", **entry)
+
+
+def test_dates_of_entry_and_event_tell_the_order_of_day_and_month(tmp_path):
+    """A feature whose days are all below 13 is read as the other dates of the table are."""
+    n = len(MONTHS)
+    entry = pd.Timestamp("2020-01-03") + pd.to_timedelta(7 * np.arange(n), unit="D")
+    end = entry + pd.to_timedelta(np.ceil(30 * MONTHS) + 1, unit="D")
+    treated = [f"{1 + j * 7 % 12:02d}/{1 + j * 5 % 12:02d}/2021" for j in range(n)]
+    frame = FRAME.drop(columns="age").assign(status=DIED, treated=treated)
+    form = "%d/%m/%Y"
+    frame = frame.assign(enrolled=entry.strftime(form), months=end.strftime(form))
+    options = {"target": "months", "event": "status", "entry": "enrolled"}
+    data = dm.read(frame, **options)
+    assert data.table.dates["treated"].day_first
+    assert "nothing tells" not in notes(data)
+    assert dm.read(frame, "months", task="regression").table.dates["treated"].day_first
+    with pytest.raises(ValueError, match=r"'months' has dates such as .* does not fit"):
+        dm.read(frame, date_order="month-first", **options)

@@ -282,6 +282,16 @@ def dates_of(
     return read, findings
 
 
+def settled_order(columns: Iterable[Any]) -> DateOrder:
+    """Return the order of day and month on which the dates of Arrow arrays agree, or auto."""
+    orders = {
+        _day_first(_words(column))
+        for column in columns
+        if is_text(column.type) and _form_of(column) == _NUMBERS
+    } - {None}
+    return "auto" if len(orders) != 1 else "day-first" if True in orders else "month-first"
+
+
 def arrow_of(frame: nw.DataFrame[Any], name: str) -> Any:
     """Return a column of a data frame as an Arrow array; None where Arrow has no type for it."""
     series = frame[name]

@@ -41,6 +41,12 @@ def follow_up(
         if how_and_numbers[0].kind == "dates"
     }
     if not read:
+        if order != "auto" and dates_of({"target": columns["target"]})[0]:
+            example = quoted(columns["target"].drop_null()[0].as_py())
+            raise ValueError(
+                f"read: target={name!r} has dates such as {example}, which date_order={order!r} "
+                "does not fit. Hint: leave date_order out"
+            )
         return None
     if of_entry is None:
         raise ValueError(

@@ -22,6 +22,7 @@ from duramen.data.dates import (
     dates_of,
     finding_of_dates,
     frame_with_dates,
+    settled_order,
     with_numbers,
 )
 from duramen.data.learning_sets import learning_set_of, refuse_beside
@@ -329,6 +330,8 @@ def read(
         roles["sample_weight"] = sample_weight
         table.set_apart(target, roles, covariates, samples_features, drop, task)
         of_numbers = task == "regression"  # so that the dates of a target are read, too
+        if date_order == "auto" and (of_numbers or "event" in table.roles):
+            date_order = table.settled_date_order()
         table.read_dates(date_order, of_numbers, kinds, categorical)
         if drop_missing_target or missing == "drop":
             table.drop_rows(of_target=drop_missing_target, incomplete=missing == "drop")
@@ -634,6 +637,15 @@ class _Table:
         self.findings += findings
         self.dates = {name: how for name, (how, _) in read.items()}
         self.covariates |= {name: read[name][1] for name in self.covariates if name in read}
+
+    def settled_date_order(self) -> DateOrder:
+        """Return the order of day and month by all dates, also of target and entry."""
+        apart = self.values, self.roles.get("entry", ("", None))[1]
+        columns = [arrow_array(values) for values in apart if values is not None]
+        if isinstance(frame := self.columns, nw.DataFrame):
+            texts = (name for name, kind in frame.schema.items() if kind in (nw.String, nw.Object))
+            columns += [arrow_of(frame, name) for name in texts if name not in self.as_text]
+        return settled_order(column for column in columns if column is not None)
 
     def merged_categories(
         self, frame: nw.DataFrame[Any], asked: Collection[str], kinds: Any
