@@ -10,12 +10,16 @@ import numpy as np
 import duramen as dm
 from benchmarks.papers.entries import Claim, Entry, Scale, Value, row
 from benchmarks.srs.madelon import LEARN, SUBSPACE, problem, staged
+from benchmarks.srs.model import sample
+from duramen.forests import GrowthSettings
+from duramen.selection.subspace_search import DecoyTest, Evidence, Grower, among_found, stream
 from duramen.theory.subspaces import (
     blind_probability,
     companions_probability,
     random_conditionings,
     simulate,
 )
+from duramen.theory.subspaces.convergence import kept_places
 
 TREES = {
     "ET": dm.ExtraTreesClassifier(max_features=None),
@@ -211,6 +215,144 @@ def draw_madelon(figure: Any, result: Any) -> None:
     panels[0, 0].legend(frameon=False, fontsize=7)
 
 
+# --- adapting alpha and K -------------------------------------------------------------------------
+
+# alpha, or K as a fraction of q, that an adaptive search chooses from, the first one at first.
+LEVELS = (1.0, 0.5, 0.1)
+STALLED = 25  # trees without a new feature, after which the next level is used
+# Rules for alpha and K; "cycle" and "bandit" choose from LEVELS.
+RULES: dict[str, tuple[float | str, float | str]] = {
+    "alpha = 0": (0.0, 1.0),
+    "alpha = .1": (0.1, 1.0),
+    "alpha = .5": (0.5, 1.0),
+    "alpha = 1": (1.0, 1.0),
+    "alpha = .5, K = .5 q": (0.5, 0.5),
+    "alpha = .5, K = .1 q": (0.5, 0.1),
+    "alpha by cycle": ("cycle", 1.0),
+    "alpha by bandit": ("bandit", 1.0),
+    "alpha = .5, K by cycle": (0.5, "cycle"),
+    "alpha = .5, K by bandit": (0.5, "bandit"),
+}
+FIXED, ADAPTIVE = tuple(RULES)[:6], tuple(RULES)[6:]
+
+
+def adaptive_problem(name: str, draw: int) -> tuple[Any, Any, Any]:
+    """Return features, classes, and which features are relevant."""
+    if name == "chain":
+        X, y = sample("chain", 200, 3, 1000, draw)
+        return X, y, np.arange(200) < 3
+    data = dm.datasets.madelon_like(1000, random_state=draw)
+    return data.X, data.y, np.isin(data.names, data.relevant)
+
+
+class Choice:
+    """Rule for a parameter of the next tree."""
+
+    def __init__(self, rule: float | str, random: np.random.Generator) -> None:
+        self._rule, self._random = rule, random
+        self._trees, self._successes = np.zeros((2, len(LEVELS)))
+        self._level = 0
+
+    def value(self, stalled: int) -> float:
+        """Return the value for the next tree, after `stalled` trees without a new feature."""
+        if not isinstance(self._rule, str):
+            return self._rule
+        if self._rule == "cycle":
+            self._level = stalled // STALLED % len(LEVELS)
+        else:  # Thompson sampling: probability that a tree brings a new feature
+            failures = self._trees - self._successes
+            chances = self._random.beta(1 + self._successes, 1 + failures)
+            self._level = int(chances.argmax())
+        return LEVELS[self._level]
+
+    def learn(self, success: bool) -> None:
+        """Take note of whether the tree brought a new feature."""
+        self._trees[self._level] += 1
+        self._successes[self._level] += success
+
+
+def adaptive_search(
+    X: Any, y: Any, q: int, n_trees: int, rules: tuple[float | str, float | str], seed: int
+) -> Any:
+    """Return the features found after each tree, a boolean array of shape (T, p)."""
+    data = dm.learning_set(X, y, task="classification")
+    p = data.n_columns
+    growers = {}
+    for K in (max(1, round(level * q)) for level in LEVELS):
+        settings = GrowthSettings(criterion="gini", cut="random", max_features=K)
+        growers[K] = Grower(data, settings, 0, True, seed)
+    alpha, fraction = (Choice(rule, stream(seed, number, 4)) for number, rule in enumerate(rules))
+    test, evidence = DecoyTest(0.05), Evidence(p)
+    member, newest, course = np.zeros(p, dtype=np.bool_), 0, []
+    for tree in range(n_trees):
+        places = kept_places(q, alpha.value(tree - newest))
+        K = max(1, round(fraction.value(tree - newest) * q))
+        columns = among_found(stream(seed, tree, 0), np.flatnonzero(member), p, q, places)
+        evidence.add(growers[K].grow(tree, columns, member[columns]), member)
+        new = test.passes(evidence) & ~member
+        for choice in (alpha, fraction):
+            choice.learn(bool(new.any()))
+        newest = tree + 1 if new.any() else newest
+        member = member | new
+        course.append(member)
+    return np.array(course)
+
+
+def adaptation(scale: Scale) -> Any:
+    """Features found by searches with fixed and adaptive alpha and K."""
+    result = []
+    for name, q, n_trees in (("Madelon-like", 25, 600), ("chain", 40, 240)):
+        for draw in range(scale.of(1, 5, 50)):
+            X, y, relevant = adaptive_problem(name, draw)
+            for rule, rules in RULES.items():
+                course = adaptive_search(X, y, q, scale.of(30, n_trees), rules, draw)
+                line = {
+                    "problem": name,
+                    "rule": rule,
+                    "mean": float(course[:, relevant].sum(axis=1).mean()),
+                    "relevant": int(course[-1, relevant].sum()),
+                    "irrelevant": int(course[-1, ~relevant].sum()),
+                }
+                result.append(line)
+    return result
+
+
+def means_by_rule(result: Any) -> dict[str, dict[str, list[float]]]:
+    """Return by problem and rule the mean number found over the trees of each search."""
+    means: dict[str, dict[str, list[float]]] = {}
+    for line in result:
+        means.setdefault(line["problem"], {}).setdefault(line["rule"], []).append(line["mean"])
+    return means
+
+
+def adaptation_values(result: Any) -> Iterator[Claim]:
+    """No adaptive rule is clearly better than the best fixed one."""
+    for name, means in means_by_rule(result).items():
+        best = max(FIXED, key=lambda rule: float(np.mean(means[rule])))
+        for rule in ADAPTIVE:
+            gain = float(np.mean(means[rule]) - np.mean(means[best]))
+            yield Claim(f"{name}: {rule}, less {best}", gain, "<", 0.5)
+        false = [
+            line["irrelevant"] / max(1, line["relevant"] + line["irrelevant"])
+            for line in result
+            if line["problem"] == name
+        ]
+        yield Claim(f"{name}: mean false discovery proportion", float(np.mean(false)), "<", 0.05)
+
+
+def draw_adaptation(figure: Any, result: Any) -> None:
+    """Draw the mean number found by each rule, with its standard error over data sets."""
+    panels = figure.subplots(1, 2, sharey=True)
+    for panel, (name, means) in zip(panels, means_by_rule(result).items(), strict=True):
+        for place, (rule, numbers) in enumerate(means.items()):
+            error = np.std(numbers, ddof=1) / len(numbers) ** 0.5 if len(numbers) > 1 else 0.0
+            color = "C0" if rule in FIXED else "C1"
+            panel.errorbar(np.mean(numbers), place, xerr=error, fmt="o", color=color)
+        panel.set_yticks(range(len(means)), list(means))
+        panel.set(title=name, xlabel="relevant features found, mean over trees")
+    panels[0].invert_yaxis()
+
+
 ENTRIES = (
     Entry(
         "slides-relevance",
@@ -262,5 +404,28 @@ ENTRIES = (
             "`--full`, 50 splits and 10,000 iterations."
         ),
         needs=("madelon",),
+    ),
+    Entry(
+        "slides-adaptation",
+        "Adapting alpha and K during a search",
+        "slides, future works",
+        adaptation_values,
+        exact=False,
+        compute=adaptation,
+        draw=draw_adaptation,
+        note=(
+            "The slides ask for rules that adapt alpha and K, and print no values. The number of "
+            "relevant features found so far, averaged over the trees of a search, is compared with "
+            "the best of six fixed settings; a gain of half a feature would be clear. A cycle uses "
+            "1, .5 and .1 in turn (alpha, or K as a fraction of q), the next value after 25 trees "
+            "without a new feature, and returns to 1 with a new one. A bandit draws the value by "
+            "Thompson sampling of the probability that a tree brings a new feature. Decoy test at "
+            "level .05, Extra-Trees, K = q unless stated; 5 data sets, 50 with `--full`. "
+            "Madelon-like: 1000 rows, 500 features, 20 of them relevant, q = 25, 600 trees. Chain: "
+            "1000 rows, 200 features, 3 of them relevant, q = 40, 240 trees; any alpha from .1 "
+            "keeps all three, so that rules for alpha cannot differ there. No rule is clearly "
+            "better than the best fixed setting, and rules for K are worse than K = q on "
+            "Madelon-like data. `dm.SequentialRandomSubspace` therefore keeps both fixed."
+        ),
     ),
 )
