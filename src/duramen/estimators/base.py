@@ -542,12 +542,13 @@ class BaseForest(ABC, BaseEstimator):  # type: ignore[misc]
             if not np.isfinite(target).all():
                 raise checks.refuse(function, "y", "finite numbers", "NaN or infinity")
         else:
-            target = np.searchsorted(forest.classes, labels).clip(max=len(forest.classes) - 1)
-            strange = labels[forest.classes[target] != labels]
-            if len(strange):
+            place = {label: code for code, label in enumerate(forest.classes.tolist())}
+            strange = [label for label in labels.tolist() if label not in place]
+            if strange:
                 raise checks.refuse(
                     function, "y", f"classes of the forest, {forest.classes}", strange[0]
                 )
+            target = np.array([place[label] for label in labels.tolist()], dtype=np.intp)
         smaller = copy(self)
         for name in OUT_OF_BAG:
             smaller.__dict__.pop(name, None)
