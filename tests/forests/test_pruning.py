@@ -210,7 +210,7 @@ def test_pruning_refuses_what_the_forest_does_not_predict():
     words = np.array(["a", "b", "c"], dtype=object)[y]
     named = dm.RandomForestClassifier(2, random_state=0).fit(X, words)
     missing = np.where(np.arange(60) == 7, None, words)
-    with pytest.raises(ValueError, match="pruned: y must be classes of the forest.* got None"):
+    with pytest.raises(ValueError, match=r"pruned: y must be classes of the forest.* got None"):
         named.pruned(X, missing)
     with pytest.raises(ValueError, match=r"pruned: y must be of shape \(60,\)"):
         grown.pruned(X, y[:5])

@@ -16,6 +16,7 @@ from sklearn.svm import LinearSVC
 
 import duramen as dm
 from duramen.importances import holdout_mda
+from duramen.importances.measures.holdout_mda import parts_of
 from duramen.importances.refit import parameters_of
 from duramen.significance import altmann, estimate_cost, max_t
 
@@ -132,6 +133,22 @@ def test_rows_of_a_group_are_never_on_both_sides():
     assert (holdout_mda(Unseen(), table, y, groups=groups, random_state=0).values == 0).all()
     with pytest.raises(AssertionError):
         holdout_mda(Unseen(), table, y, random_state=0)
+
+
+@pytest.mark.parametrize("n_groups", [2, 3, 4])
+def test_no_part_is_empty_with_few_groups_of_one_class(n_groups):
+    groups = np.arange(N) % n_groups
+    y = np.array(["ill", "well"])[groups % 2]
+    data = dm.learning_set(X, y, groups=groups)
+    for n_parts in range(2, n_groups + 1):
+        part = parts_of(data, n_parts, 0, "test", every_class=False)
+        assert np.unique(part).tolist() == list(range(n_parts))
+    numbers = holdout_mda(Known(), X, X[:, 0], groups=groups, random_state=0)
+    assert numbers.metadata["holdout_mda"]["cv"] == min(3, n_groups)
+    with pytest.raises(ValueError, match=f"holdout_mda: cv must be .*{n_groups}.* got 5"):
+        holdout_mda(Known(), X, X[:, 0], groups=groups, cv=5)
+    with pytest.raises(ValueError, match="groups must be two or more"):
+        holdout_mda(Known(), X, X[:, 0], groups=0 * groups)
 
 
 def test_threads_and_checkpoints_give_the_same_bytes(tmp_path):

@@ -72,7 +72,8 @@ def holdout_mda(
     y : array-like of shape (n,), optional
         Classes or numbers; None with a learning set.
     cv : int, optional
-        Number of parts, from 2 to the number of rows; by default 2, and 3 for models.
+        Number of parts, from 2 to the number of rows, or of groups for models; by default 2, and 3
+        for models, 2 with two groups.
     scoring, n_repeats
         As for :func:`mda`; of a model "neg_log_loss", "accuracy" or "neg_mean_squared_error", and
         a number of permutations.
@@ -121,9 +122,16 @@ def holdout_mda(
     other = is_model(estimator)
     template = estimator if other else template_of(estimator, name)
     data = data_for(template, X, y, name, groups=groups)
-    if cv is None:  # by max-T of these importances alone, boosting and logistic regression found
-        cv = 3 if other else 2  # .54 and .34 of what is relevant by 3 parts, .29 and .28 by 2
-    n_parts = checks.check_integer(name, "cv", cv, 2, most=data.n_rows)
+    n_units = data.exchangeability.n_units
+    if other and n_units < 2:
+        raise ValueError(
+            f"{name}: groups must be two or more, as rows of a group are in one part, got {n_units}"
+        )
+    if cv is None:
+        # By max-T of these importances alone, boosting and logistic regression found .54 and .34 of
+        # what is relevant by 3 parts, .29 and .28 by 2.
+        cv = min(3, n_units) if other else 2
+    n_parts = checks.check_integer(name, "cv", cv, 2, most=n_units if other else data.n_rows)
     if random_state is None:
         random_state = getattr(template, "random_state", None)
     seed = checks.draw_seed(random_state)
@@ -249,7 +257,7 @@ def _parts_of_groups(
     """Return the part of every row, the same for the rows of a group.
 
     Groups come in random order, the larger ones first, and each joins the part that has the
-    smallest fraction of the rows of its classes.
+    smallest fraction of the rows of its classes; the last ones join the parts that are empty.
     """
     random = np.random.default_rng(seed)
     codes = 0 * groups if target.codes is None else target.codes
@@ -261,8 +269,11 @@ def _parts_of_groups(
     fractions = counts / counts.sum(axis=0)
     held = np.zeros((n_parts, n_classes))
     part = np.empty(n_groups, dtype=np.int64)
-    for group in order.tolist():
-        part[group] = np.argmin(held @ fractions[group])
+    for k, group in enumerate(order.tolist()):
+        fraction, empty = held @ fractions[group], ~held.any(axis=1)
+        if not every_class and empty.sum() >= n_groups - k:
+            fraction[~empty] = np.inf
+        part[group] = np.argmin(fraction)
         held[part[group]] += fractions[group]
     if every_class and (held == 0).any():
         lacking = int(np.argmax((held == 0).any(axis=0)))
