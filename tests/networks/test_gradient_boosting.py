@@ -55,5 +55,6 @@ def test_what_boosting_cannot_measure_is_refused():
     for parameter in ("learning_rate", "subsample"):
         with pytest.raises(ValueError, match=parameter):
             GradientBoosting(**{parameter: 0.0})
-    with pytest.raises(ValueError, match="max_features"):
-        GradientBoosting(max_features=1.5)
+    for refused in (1.5, 0.0, 0, np.nan):
+        with pytest.raises(ValueError, match="max_features must be an int >= 1, or a fraction abo"):
+            GradientBoosting(max_features=refused)

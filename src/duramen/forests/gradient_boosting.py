@@ -84,10 +84,12 @@ class GradientBoosting:
         checks.check_integer(name, "max_depth", self.max_depth, 1)
         if self.early_stopping_window is not None:
             checks.check_integer(name, "early_stopping_window", self.early_stopping_window, 1)
-        if checks.is_integer(self.max_features):
-            checks.check_integer(name, "max_features", self.max_features, 1)
-        else:
-            checks.check_real(name, "max_features", self.max_features, 0.0, 1.0)
+        k: object = self.max_features
+        is_number = checks.is_integer(k) and self.max_features >= 1
+        if not is_number and not (isinstance(k, float | np.floating) and 0.0 < k <= 1.0):
+            raise checks.refuse(
+                name, "max_features", "an int >= 1, or a fraction above 0 and at most 1", k
+            )
         for parameter in ("learning_rate", "subsample"):
             value = checks.check_real(name, parameter, getattr(self, parameter), 0.0, 1.0)
             if value == 0.0:
