@@ -254,3 +254,11 @@ def test_a_note_advises_the_test_of_direct_effects_where_many_features_are_found
     assert "direct=True" in note
     assert advice(5) == []
     assert advice(12, direct=True) == []
+
+
+def test_two_rows_are_ranked_by_few_trees():
+    """Parts of the forest without out-of-bag rows tell nothing of the trees needed."""
+    X, y = np.array([[1.0, 3.0], [2.0, 4.0]]), np.array(["a", "b"])
+    report = dm.rank(X, y, n_estimators=30, test="none", random_state=0)
+    assert len(report.to_frame()) == 2
+    assert "trees_needed" not in report.run.results

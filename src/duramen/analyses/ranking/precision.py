@@ -142,7 +142,10 @@ def trees_for(measure: Measure, inputs: Inputs, k: int) -> TreesNeeded | None:
     if measure.refits or not measure.testable or not 2 <= p <= _MOST_FEATURES:
         return None
     k = min(k or min(_FIRST, p // 2), _FIRST, p - 1)
-    return trees_needed(inputs.estimator, inputs.data, measure=measure.name, k=k)
+    try:
+        return trees_needed(inputs.estimator, inputs.data, measure=measure.name, k=k)
+    except ValueError:  # of few rows, all may be in the bags of the few trees of a part
+        return None
 
 
 # --- columns, record and words ----------------------------------------------------------------
