@@ -21,6 +21,7 @@ from tests.grid import one_test
 from tests.io.store.stores import write_bed
 
 import duramen as dm
+from duramen.cli.app import COMMANDS
 from duramen.cli.console import as_typed
 from duramen.support.checks import gathered_warnings
 
@@ -1207,12 +1208,20 @@ def test_files_of_packages_are_read_as_they_are(file, tmp_path):
         assert first_of(data) == first
 
 
+def test_many_classes_of_few_rows_are_not_listed_as_missing_values(tmp_path):
+    csv(y=[f"c{i // 2}" for i in range(N)])(tmp_path / "a.csv")
+    (line,) = looked_at(tmp_path / "a.csv", "--target", "y")[1]
+    assert "'c0' (2), 'c1' (2), 'c2' (2) and 27 more" in line
+    assert line.endswith("Hint: merge them with others or leave their rows out")
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
         (["select", "--splits", "any"], "Unknown option: --splits, which context, exact have"),
         (["rank", "--kinds=nominal"], "which Python has; --categorical NAME treats a column of"),
         (["rank", "--permutation", "9"], "Did you mean --permutations?"),
+        (["predict"], f'Unknown command "predict". The commands are {", ".join(COMMANDS)}.'),
         (["rank", "--target", "z"], "its columns are 'dose', 'age', 'noise', 'y'\n"),
     ],
 )

@@ -15,7 +15,14 @@ from pathlib import Path
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
-from cyclopts import App, CycloptsError, Group, UnknownOptionError, UnusedCliTokensError
+from cyclopts import (
+    App,
+    CycloptsError,
+    Group,
+    UnknownCommandError,
+    UnknownOptionError,
+    UnusedCliTokensError,
+)
 from cyclopts.help import HelpEntry, HelpPanel
 
 from duramen import __version__
@@ -202,6 +209,10 @@ def run(words: Sequence[str]) -> None:
             message = _unexpected(error)
         elif isinstance(error, UnknownOptionError):
             message = _elsewhere(app, error) or message
+        elif isinstance(error, UnknownCommandError):  # cyclopts lists no more than eight
+            message = (
+                f"{message.partition(' Available')[0]} The commands are {', '.join(COMMANDS)}."
+            )
         complain(f"{command}: {message}")
         raise SystemExit(USER_ERROR) from None
 

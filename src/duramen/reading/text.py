@@ -212,7 +212,7 @@ def answered(
         if file and values and takes_words(file):
             rows = "drop_missing_target=True leaves their rows out"
             numbers = any(word.lstrip("-").isdecimal() for word in values)
-            if finding.kind == "rare class" and not numbers:
+            if finding.kind == "rare class" and not numbers and len(values) <= _LISTED:
                 hint = f"na_values={values!r}, {rows}"
             elif finding.kind == "code outside":
                 hint = f"na_values={values[:1]!r}, {rows}, and reads {values[0]} as missing in all "
