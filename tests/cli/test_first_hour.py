@@ -123,6 +123,11 @@ CASES = {
     "a target that names rows": (csv(y=[f"p{i}" for i in range(N)]), "'y'", "--target NAME"),
     "a target of one class": (csv(y="ill"), "'y'", "--target NAME"),
     "a target of dates": (csv(y=DAYS), "'y' has dates", "--task regression"),
+    "a target of dates as text": (
+        csv(y=[f"{day:%d/%m/%Y}" for day in DAYS]),
+        "'y' has dates",
+        "--task regression",
+    ),
     "a class of few rows": (csv(y=rare(2)), "'rare' (2)", "--na-values rare --drop-missing-target"),
     "a class that is rare": (
         csv(y=np.where(np.arange(N) < 2, "ill", "well")),
@@ -226,6 +231,7 @@ REFUSES = {
     "a target that names rows",
     "a target of one class",
     "a target of dates",
+    "a target of dates as text",
     "a line above the names",
 }
 

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from duramen.data.dates import dates_of
 from duramen.data.encoded import SPARSE, EncodedTable
 from duramen.data.provenance import Finding, columns, dropping
 from duramen.data.recoding import without_unused
@@ -69,9 +70,12 @@ def of_target(y: Any, name: str = "y", task: str = "auto") -> list[Finding]:
     column = as_arrow(y)
     if column is None:
         return []
-    if pa.types.is_temporal(column.type):
+    is_written = task == "auto" and not is_number(column.type) and bool(dates_of({name: column})[0])
+    if pa.types.is_temporal(column.type) or is_written:
         what = f"target {quoted(name)} has dates or times, which are neither classes nor numbers"
         hint = f"{_ANOTHER}, task='regression' explains the days since the first"
+        if not pa.types.is_temporal(column.type):
+            hint += ", task='classification' makes each date a class"
         return [Finding("target date", (name,), what, hint, refused=True)]
     # Kind of the finding, sentence, hint, values.
     noted: list[tuple[str, str, str, list[Any]]] = []
