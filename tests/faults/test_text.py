@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+from base64 import b64encode
+from hashlib import sha256
 from pathlib import Path
 
 import pyarrow.csv as pa_csv
@@ -82,6 +84,11 @@ def assert_inert(text: str, most: int) -> None:
 
 def assert_inert_page(page: str) -> None:
     assert raw_characters(page) == set()
+    (script,) = re.findall(r"<script>(.*?)</script>", page, flags=re.DOTALL)  # that of all pages
+    digest = b64encode(sha256(script.encode()).digest()).decode()
+    assert f"script-src 'sha256-{digest}';" in page
+    page = page.replace(f"<script>{script}</script>", "")
+    page = re.sub(r'<script type="application/json">[^<]*</script>', "", page)
     tags = {tag.lower() for tag in re.findall(r"<[/\s]*([a-zA-Z!][\w:-]*)", page)}
     assert not tags & {"script", "img", "b", "i", "u", "key", "iframe", "object", "embed"}
     assert "Content-Security-Policy" in page

@@ -93,7 +93,7 @@ def test_the_primary_tumor_set(out):
     (boundary,) = run["results"]["markov_boundaries"]
     assert {"bone-marrow", "brain"} == set(importance) - set(boundary)
     assert result.stdout.startswith("All 16 features are relevant for y in these rows, taken as")
-    assert "The 132 rows are taken as the whole population" in page(out)
+    assert "in these rows, taken as the whole population" in page(out)
     assert "132 rows x 16 features" in result.stdout
     assert "account for 3.2915 of 3.6060 bits of y" in result.stdout
     assert "207 of 339 rows are incomplete" in result.stderr
