@@ -408,7 +408,7 @@ def exact(
 
 
 def conclusion(run: Run, importances: Importances, relevance: Sequence[Relevance]) -> str:
-    """Say how many features are relevant, what they account for together, and for which rows."""
+    """Describe the relevant features: their number, the information they have, and the rows."""
     p, target = len(relevance), printable(run.target or "the target")
     kinds = Counter[str](entry.relevance for entry in relevance)
     strong, n = kinds["strong"], kinds["strong"] + kinds["weak"]

@@ -216,7 +216,7 @@ def represented(
 
 
 def positions_of(variants: Any, names: Sequence[str]) -> Positions:
-    """Return the places of features, of which some may have none."""
+    """Return the places of features; a feature may have no place."""
     rows = _rows(variants, names)
     columns = {
         "chromosome": rows["chromosome"].fill_null(UNPLACED),

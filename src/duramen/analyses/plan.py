@@ -215,7 +215,7 @@ def plan(
 
 
 def conclusion(advice: Plan) -> str:
-    """Say how many trees to grow on how many features, and what they find."""
+    """Describe the plan: trees, features of each tree, and the features they find."""
     n, p, risk = advice.n_trees, advice.n_features, 1.0 - advice.risk
     relevant = sum(advice.relevant.values())
     all_relevant = f"all {relevant:,} relevant features" if relevant > 1 else "the relevant feature"

@@ -72,7 +72,7 @@ class SparseColumns(Savable, KernelOwner):
 
     @cached_property
     def kernel(self) -> _kernel.SparseColumns:
-        """The columns as they are lent to the kernel."""
+        """Columns as an object of the kernel."""
         return _kernel.SparseColumns(
             self.n_rows, self.bits, self.frequent, self.width, self.begin, *self.entries
         )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from duramen.data.target import midranks
 from duramen.plots.canvas import (
     ACCENT,
     AGAINST,
@@ -338,7 +339,7 @@ def _checked(
         present = ~np.isnan(column)
         if present.any():
             _, place, sizes = np.unique(column[present], return_inverse=True, return_counts=True)
-            into[present] = ((2 * np.cumsum(sizes) - sizes) / sizes.sum() - 1)[place]
+            into[present] = (midranks(sizes) / sizes.sum())[place]
     return ranks, y, names
 
 

@@ -86,7 +86,7 @@ def check_model(
     asked: Mapping[str, Any],
     test: SignificanceTest | None,
 ) -> None:
-    """Refuse what only a forest has: parameters of growth, and analyses that are `asked` for.
+    """Refuse parameters of growth, and `asked` analyses that need a forest.
 
     Raises
     ------
@@ -116,7 +116,7 @@ def check_model(
 
 
 def measures_of_model(asked: Any, name: str) -> tuple[list[Measure], list[Measure], str]:
-    """Return what `choose` returns of a forest: the one measure of a model.
+    """Return the one measure of a model, in the form of the results of `choose`.
 
     Raises
     ------
